@@ -1,0 +1,106 @@
+package ident
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// Digits of each id.
+const (
+	nodeDigits       = 32
+	runtimeDigits    = 16
+	instanceDigits   = 16
+	repositoryDigits = 32
+	checkoutDigits   = 16
+	recordDigits     = 32
+)
+
+// MaxDeclaredBytes bounds the value from which RepositoryDeclared makes an id.
+const MaxDeclaredBytes = 128
+
+// A NodeID names one user on one machine: 32 lowercase hex digits of the
+// digest of its public key.
+type NodeID string
+
+// A RuntimeID names a node's daemon for one repository: 16 lowercase hex digits.
+type RuntimeID string
+
+// An InstanceID names one run of a runtime: 16 lowercase hex digits, random.
+type InstanceID string
+
+// A RepositoryID names a repository and all its clones: 32 lowercase hex digits.
+type RepositoryID string
+
+// A CheckoutID names a worktree without telling its path: 16 lowercase hex digits.
+type CheckoutID string
+
+// Valid reports whether n has the form of a node id.
+func (n NodeID) Valid() bool { return IsHex(string(n), nodeDigits) }
+
+// Valid reports whether r has the form of a runtime id.
+func (r RuntimeID) Valid() bool { return IsHex(string(r), runtimeDigits) }
+
+// Valid reports whether i has the form of an instance id.
+func (i InstanceID) Valid() bool { return IsHex(string(i), instanceDigits) }
+
+// Valid reports whether r has the form of a repository id.
+func (r RepositoryID) Valid() bool { return IsHex(string(r), repositoryDigits) }
+
+// Valid reports whether c has the form of a checkout id.
+func (c CheckoutID) Valid() bool { return IsHex(string(c), checkoutDigits) }
+
+// IsHex reports whether s is exactly digits lowercase hex digits.
+func IsHex(s string, digits int) bool {
+	if len(s) != digits {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// NodeOf returns the node id of a public key.
+func NodeOf(pub []byte) NodeID {
+	sum := sha256.Sum256(pub)
+	return NodeID(hex.EncodeToString(sum[:nodeDigits/2]))
+}
+
+// RepositoryFromRoot returns the id of the repository whose root commit is
+// oid: 40 or 64 lowercase hex digits.
+func RepositoryFromRoot(oid string) (RepositoryID, error) {
+	if !IsHex(oid, 40) && !IsHex(oid, 64) {
+		return "", fmt.Errorf("root commit %.80q: want 40 or 64 lowercase hex digits", oid)
+	}
+	return repositoryOf("root", oid), nil
+}
+
+// RepositoryDeclared returns the id of a repository that people named
+// themselves, by a value of 1 to MaxDeclaredBytes bytes.
+func RepositoryDeclared(value string) (RepositoryID, error) {
+	if len(value) == 0 || len(value) > MaxDeclaredBytes {
+		return "", fmt.Errorf("declared repository: %d bytes, want 1 to %d", len(value), MaxDeclaredBytes)
+	}
+	return repositoryOf("declared", value), nil
+}
+
+func repositoryOf(how, value string) RepositoryID {
+	sum := sha256.Sum256([]byte("comity-repository/v1\n" + how + "\n" + value))
+	return RepositoryID(hex.EncodeToString(sum[:repositoryDigits/2]))
+}
+
+// NewInstance returns a random instance id.
+func NewInstance() InstanceID { return InstanceID(randomHex(instanceDigits)) }
+
+// NewRecord returns a random run record: 32 lowercase hex digits.
+func NewRecord() string { return randomHex(recordDigits) }
+
+func randomHex(digits int) string {
+	b := make([]byte, digits/2)
+	rand.Read(b) // never fails: crypto/rand ends the program when the system has no randomness
+	return hex.EncodeToString(b)
+}
