@@ -18,8 +18,8 @@ type Claim struct {
 	Checkout  string   `json:"checkout,omitempty"`
 	Intent    string   `json:"intent,omitempty"`
 	Issue     string   `json:"issue,omitempty"`
-	Own       bool     `json:"own"`             // of the acting session
-	Live      string   `json:"live,omitempty"`  // of its session's stream
+	Own       bool     `json:"own"`            // of the acting session
+	Live      string   `json:"live,omitempty"` // of its session's stream
 	Fences    []string `json:"fences,omitempty"`
 	Reason    string   `json:"reason,omitempty"` // why it ended, or why it broke others
 	At        int64    `json:"at"`
