@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# check.sh: everything that has to hold before a change lands.
+#   ./check.sh        what every push runs
+#   ./check.sh long   the same with the wide enumerations and the high counts
+set -euo pipefail
+cd "$(dirname "$0")"
+
+case "${1:-}" in
+  "") ;;
+  long) export COMITY_LONG=1 ;;
+  *) echo "usage: ./check.sh [long]" >&2; exit 2 ;;
+esac
+timeout=$([ -n "${COMITY_LONG:-}" ] && echo 120m || echo 10m)
+
+step() { printf '\n== %s (%ds)\n' "$*" "$SECONDS"; }
+
+step gofmt
+unformatted=$(gofmt -l $(git ls-files -co --exclude-standard '*.go'))
+if [ -n "$unformatted" ]; then
+  printf 'not formatted:\n%s\n' "$unformatted" >&2
+  exit 1
+fi
+
+step go vet
+go vet ./...
+
+step staticcheck
+go tool -modfile=tools/go.mod staticcheck ./...
+
+step build without cgo
+for target in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do
+  CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go build ./...
+done
+
+step go test
+CGO_ENABLED=0 go test -timeout "$timeout" ./...
+
+step go test -race
+if command -v "$(go env CC)" >/dev/null; then
+  CGO_ENABLED=1 go test -race -short -timeout "$timeout" ./...
+else
+  echo "skipped: no C compiler ($(go env CC)) for the race detector"
+fi
+
+step done
