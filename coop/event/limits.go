@@ -1,0 +1,78 @@
+package event
+
+import "time"
+
+// Limits of one event. They are part of the format and never change.
+const (
+	MaxEventBytes    = 49152 // the sealed event, signature included
+	MaxHandoverBytes = 32768 // a handover's body, before JSON escapes
+	MaxScopeEntries  = 64    // of a claim or a review
+	MaxFences        = 128   // claims that one claim ends
+	MaxPublications  = 64    // that one taking names
+	MaxFiles         = 64    // of a handover
+	MaxFileBytes     = 256   // of one path
+	MaxSessions      = 256   // carried over a succession
+	MaxStreams       = 256   // named by a succession
+	MaxRanges        = 2048  // kept by a checkpoint, in all streams
+	MaxReviewBody    = 4096  // bytes
+	MaxNote          = 2048  // bytes
+	MaxText          = 512   // bytes of an intent or a free reason
+)
+
+// Limits are the bounds of one journal and its links on what others send. They
+// may differ between runtimes and change between releases; nil and zero fields
+// of a configuration mean DefaultLimits.
+type Limits struct {
+	Events          int           // held before the journal compacts
+	Streams         int           // in the stream table
+	StreamsTrigger  int           // streams at which the journal compacts
+	NodeStreams     int           // of one node; succeeded ones do not count
+	NodeTrigger     int           // streams of one node at which the journal compacts
+	NodeEvents      int           // held and waiting, of one node
+	Pending         int           // out of order, in one stream
+	PendingTotal    int           // out of order, in the journal
+	Tombstones      int           // of dropped streams
+	LamportLead     uint64        // a received stamp ahead of the receiver's clock
+	ReloadBytes     int64         // read at a reload, of what others sent
+	LinkMessage     int           // bytes of one frame
+	EventBatch      int           // bytes of events in one frame
+	Heartbeat       time.Duration // between beats
+	Expiry          time.Duration // of a silent stream; at least 3 heartbeats
+	StreamRetention time.Duration // of the stream of a machine that never returns
+	PeerRetention   time.Duration // of an expired peer in lists
+	LinkSkew        time.Duration // of the time window of a hello
+	Request         time.Duration // one exchange on a link
+	Peers           int           // in the peer table
+	Refused         int           // refusals listed
+	Nonces          int           // remembered against replay
+	NonceRetention  time.Duration
+}
+
+// DefaultLimits returns the limits of this release.
+func DefaultLimits() Limits {
+	return Limits{
+		Events:          20000,
+		Streams:         1024,
+		StreamsTrigger:  768,
+		NodeStreams:     64,
+		NodeTrigger:     48,
+		NodeEvents:      20000,
+		Pending:         256,
+		PendingTotal:    4096,
+		Tombstones:      4096,
+		LamportLead:     1 << 24,
+		ReloadBytes:     64 << 20,
+		LinkMessage:     900 << 10,
+		EventBatch:      600 << 10,
+		Heartbeat:       5 * time.Second,
+		Expiry:          30 * time.Second,
+		StreamRetention: 30 * 24 * time.Hour,
+		PeerRetention:   15 * time.Minute,
+		LinkSkew:        300 * time.Second,
+		Request:         5 * time.Second,
+		Peers:           256,
+		Refused:         128,
+		Nonces:          4096,
+		NonceRetention:  600 * time.Second,
+	}
+}
