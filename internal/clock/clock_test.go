@@ -198,6 +198,7 @@ func TestNextNamesTheNearestTimer(t *testing.T) {
 	}
 	f.NewTimer(3 * time.Second)
 	near := f.NewTimer(2 * time.Second)
+	f.NewTimer(time.Minute)
 	f.Advance(time.Second)
 	if d, ok := f.Next(); !ok || d != time.Second {
 		t.Errorf("Next() = %v, %v, want 1s, true", d, ok)
@@ -205,8 +206,8 @@ func TestNextNamesTheNearestTimer(t *testing.T) {
 	if !near.Stop() {
 		t.Error("Stop() of a pending timer = false")
 	}
-	if d, ok := f.Next(); !ok || d != 2*time.Second || f.Pending() != 1 {
-		t.Errorf("Next() after Stop = %v, %v with %d pending, want 2s, true with 1", d, ok, f.Pending())
+	if d, ok := f.Next(); !ok || d != 2*time.Second || f.Pending() != 2 {
+		t.Errorf("Next() after Stop = %v, %v with %d pending, want 2s, true with 2", d, ok, f.Pending())
 	}
 }
 
