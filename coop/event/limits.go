@@ -7,6 +7,7 @@ const (
 	MaxEventBytes    = 49152 // the sealed event, signature included
 	MaxHandoverBytes = 32768 // a handover's body, before JSON escapes
 	MaxScopeEntries  = 64    // of a claim or a review
+	MaxEntryBytes    = 256   // of one scope entry
 	MaxFences        = 128   // claims that one claim ends
 	MaxPublications  = 64    // that one taking names
 	MaxFiles         = 64    // of a handover
