@@ -48,4 +48,7 @@ type Written struct {
 	Event      string     `json:"event,omitempty"` // <stream>/<seq>
 	Lamport    uint64     `json:"lamport,omitempty"`
 	Durability Durability `json:"durability,omitempty"`
+	// OpenedSession names the session that this call opened for the calling
+	// terminal, because it had none.
+	OpenedSession string `json:"opened_session,omitempty"`
 }

@@ -82,4 +82,6 @@ type HandoverRequest struct {
 	Where
 	Handover string `json:"handover"`
 	Reason   string `json:"reason,omitempty"` // of a decline
+	// Again takes a handover that another session has taken already.
+	Again bool `json:"again,omitempty"`
 }

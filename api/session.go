@@ -44,8 +44,8 @@ const (
 // SessionOpenRequest opens a session, or updates the open one of that name.
 type SessionOpenRequest struct {
 	Where
-	// Name of the session; empty means a generated one. It may not be the name
-	// of a session that was closed.
+	// Name of the session; empty means a generated one. The name of a closed
+	// session opens it again; what it had claimed before stays ended.
 	Name   string `json:"name,omitempty"`
 	Client string `json:"client,omitempty"` // default "cli"
 	Intent string `json:"intent,omitempty"`
