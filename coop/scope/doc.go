@@ -1,0 +1,3 @@
+// Package scope says what a claim covers: repository paths, folders, patterns
+// and named resources; how they are written, stored and compared.
+package scope

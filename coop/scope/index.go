@@ -1,0 +1,146 @@
+package scope
+
+import (
+	"slices"
+)
+
+// An Index holds the sets of many claims by key and finds those that a set
+// meets. A look-up goes down a tree of folder names and asks an exact question
+// only of what it passes: it costs what is near the set, not what is held.
+//
+// The zero Index is empty. Add and Remove must not run beside any other call;
+// look-ups may run beside each other.
+type Index[K comparable] struct {
+	rows      map[K]*row[K]
+	root      place[K]
+	resources map[string][]*row[K]
+	added     uint64
+}
+
+// A row is one claim in the index.
+type row[K comparable] struct {
+	key   K
+	order uint64 // of Add
+	top   bool   // holds the whole repository by name
+	spots []spot[K]
+	names []string // of resources
+}
+
+// A place is one folder or path name below its parent.
+type place[K comparable] struct {
+	parent *place[K]
+	name   string
+	below  map[string]*place[K]
+	paths  []lodger[K] // that are this very path
+	dirs   []lodger[K] // that are this folder
+	globs  []lodger[K] // whose names without a wildcard end here
+}
+
+// A lodger is one alternative of one entry of a row at its place.
+type lodger[K comparable] struct {
+	row  *row[K]
+	spot int // in row.spots
+	alt  *alternative
+	tail string // of alt
+}
+
+// A spot says where a lodger lives, so that it can leave without a search.
+type spot[K comparable] struct {
+	place *place[K]
+	kind  Form
+	at    int // in the list of its kind
+}
+
+// Len is the number of keys held.
+func (x *Index[K]) Len() int { return len(x.rows) }
+
+// Add holds s under k, in place of what k held.
+func (x *Index[K]) Add(k K, s Set) {
+	x.Remove(k)
+	if x.rows == nil {
+		x.rows = make(map[K]*row[K])
+		x.resources = make(map[string][]*row[K])
+	}
+	x.added++
+	r := &row[K]{key: k, order: x.added}
+	x.rows[k] = r
+	for _, e := range s {
+		p := e.compile()
+		r.top = r.top || e == Entry{FormDir, "."}
+		if e.form == FormResource {
+			x.resources[p.key] = append(x.resources[p.key], r)
+			r.names = append(r.names, p.key)
+			continue
+		}
+		for i := range p.alts {
+			x.lodge(r, &p.alts[i])
+		}
+	}
+}
+
+func (x *Index[K]) lodge(r *row[K], a *alternative) {
+	at := &x.root
+	for i := range a.prefix() {
+		at = at.enter(a.segments[i].key)
+	}
+	list := at.list(a.shape())
+	r.spots = append(r.spots, spot[K]{at, a.shape(), len(*list)})
+	*list = append(*list, lodger[K]{r, len(r.spots) - 1, a, a.tail()})
+}
+
+func (p *place[K]) list(form Form) *[]lodger[K] {
+	switch form {
+	case FormPath:
+		return &p.paths
+	case FormDir:
+		return &p.dirs
+	}
+	return &p.globs
+}
+
+func (p *place[K]) enter(name string) *place[K] {
+	q := p.below[name]
+	if q == nil {
+		q = &place[K]{parent: p, name: name}
+		if p.below == nil {
+			p.below = make(map[string]*place[K])
+		}
+		p.below[name] = q
+	}
+	return q
+}
+
+// Remove forgets k. A key that is not held is no error.
+func (x *Index[K]) Remove(k K) {
+	r := x.rows[k]
+	if r == nil {
+		return
+	}
+	delete(x.rows, k)
+	for _, s := range r.spots {
+		list := s.place.list(s.kind)
+		last := len(*list) - 1
+		moved := (*list)[last]
+		(*list)[s.at] = moved
+		moved.row.spots[moved.spot].at = s.at
+		(*list)[last] = lodger[K]{}
+		*list = (*list)[:last]
+		s.place.prune()
+	}
+	for _, name := range r.names {
+		left := slices.DeleteFunc(x.resources[name], func(o *row[K]) bool { return o == r })
+		if len(left) == 0 {
+			delete(x.resources, name)
+		} else {
+			x.resources[name] = left
+		}
+	}
+}
+
+// prune takes away the places that nothing lives in or below.
+func (p *place[K]) prune() {
+	for p.parent != nil && len(p.below)+len(p.paths)+len(p.dirs)+len(p.globs) == 0 {
+		delete(p.parent.below, p.name)
+		p = p.parent
+	}
+}

@@ -1,0 +1,149 @@
+package scope
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Meeting gives the keys of all sets that s meets, each once, in the order in
+// which they were added. The answer is that of Set.Meets for every one of them.
+// It is worked out before the first key is given; the index may change then.
+func (x *Index[K]) Meeting(s Set) iter.Seq[K] {
+	return func(yield func(K) bool) {
+		var hits []*row[K]
+		for _, e := range s {
+			p := e.compile()
+			if e.form == FormResource {
+				hits = append(hits, x.resources[p.key]...)
+			}
+			for i := range p.alts {
+				hits = x.look(&p.alts[i], hits)
+			}
+		}
+		give(hits, yield)
+	}
+}
+
+// Covering gives the keys of all sets that cover a repository path, as
+// Set.Covers does, each once, in the order in which they were added.
+func (x *Index[K]) Covering(path string) iter.Seq[K] {
+	return func(yield func(K) bool) {
+		var hits []*row[K]
+		switch {
+		case path == ".":
+			for _, l := range x.root.dirs {
+				if l.row.top {
+					hits = append(hits, l.row)
+				}
+			}
+		case isRepositoryPath(path):
+			var a alternative
+			for name := range strings.SplitSeq(key(path), "/") {
+				a.segments = append(a.segments, segment{key: name})
+			}
+			hits = x.look(&a, hits)
+		}
+		give(hits, yield)
+	}
+}
+
+func give[K comparable](hits []*row[K], yield func(K) bool) {
+	slices.SortFunc(hits, func(a, b *row[K]) int { return cmp.Compare(a.order, b.order) })
+	for _, r := range slices.Compact(hits) {
+		if !yield(r.key) {
+			return
+		}
+	}
+}
+
+// A lookUp is the search for what one alternative meets.
+type lookUp[K comparable] struct {
+	alt  *alternative
+	form Form
+	tail string
+	hits []*row[K]
+}
+
+func (x *Index[K]) look(a *alternative, hits []*row[K]) []*row[K] {
+	q := lookUp[K]{a, a.shape(), a.tail(), hits}
+	at := &x.root
+	for depth := range a.prefix() {
+		q.take(at.dirs)
+		q.ask(at.globs, depth)
+		if at = at.below[a.segments[depth].key]; at == nil {
+			return q.hits
+		}
+	}
+	switch depth := a.prefix(); q.form {
+	case FormPath:
+		q.take(at.paths)
+		q.take(at.dirs)
+		q.ask(at.globs, depth)
+	case FormDir:
+		q.all(at)
+	default:
+		q.descend(at, a.closure(1<<depth), depth)
+	}
+	return q.hits
+}
+
+func (q *lookUp[K]) take(list []lodger[K]) {
+	for i := range list {
+		q.hits = append(q.hits, list[i].row)
+	}
+}
+
+// ask takes those of some patterns that the alternative meets. The names
+// before depth are the same in both.
+func (q *lookUp[K]) ask(list []lodger[K], depth int) {
+	for i := range list {
+		l := &list[i]
+		if !strings.HasSuffix(q.tail, l.tail) && !strings.HasSuffix(l.tail, q.tail) {
+			continue
+		}
+		if q.meets(l.alt, depth) {
+			q.hits = append(q.hits, l.row)
+		}
+	}
+}
+
+func (q *lookUp[K]) meets(a *alternative, depth int) bool {
+	if q.form != FormPath {
+		_, ok := meetAlternatives(q.alt, a, false, nil)
+		return ok
+	}
+	p := a.closure(1 << depth)
+	for _, s := range q.alt.segments[depth:] {
+		if p = a.step(p, s.key, nil); p == 0 {
+			return false
+		}
+	}
+	return a.accepts(p)
+}
+
+// all takes everything at and below a folder: every entry there covers a path
+// there, because a pattern that covers none is refused.
+func (q *lookUp[K]) all(at *place[K]) {
+	q.take(at.paths)
+	q.take(at.dirs)
+	q.take(at.globs)
+	for _, below := range at.below {
+		q.all(below)
+	}
+}
+
+// descend goes where a pattern can still match; p is never empty.
+func (q *lookUp[K]) descend(at *place[K], p places, depth int) {
+	if q.alt.accepts(p) {
+		q.take(at.paths)
+	}
+	q.take(at.dirs)
+	q.ask(at.globs, depth)
+	for name, below := range at.below {
+		if next := q.alt.step(p, name, nil); next != 0 {
+			q.descend(below, next, depth+1)
+		}
+	}
+}

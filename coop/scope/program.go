@@ -1,0 +1,178 @@
+package scope
+
+import "strings"
+
+// A program is an entry made ready to be compared. Everything but a resource
+// is a list of alternatives, and an alternative is a list of segments, so that
+// paths, folders and patterns meet by one rule. It is not changed once made.
+type program struct {
+	entry Entry
+	key   string // of the text; of a path, a folder or a resource
+	alts  []alternative
+}
+
+type alternative struct {
+	segments []segment
+	size     int // states
+}
+
+func (a *alternative) add(s segment) {
+	a.segments = append(a.segments, s)
+	a.size += s.states()
+}
+
+type segmentKind uint8
+
+const (
+	segmentLiteral segmentKind = iota
+	segmentPattern
+	segmentDeep // **: any number of segments
+)
+
+type segment struct {
+	kind   segmentKind
+	text   string  // of a literal, as written
+	key    string  // of a literal, folded
+	tokens []token // of a pattern
+}
+
+func (s *segment) states() int {
+	switch s.kind {
+	case segmentLiteral:
+		return countClusters(s.key) + 1
+	case segmentPattern:
+		return len(s.tokens) + 1
+	}
+	return 1
+}
+
+type tokenKind uint8
+
+const (
+	tokenLiteral tokenKind = iota
+	tokenAny
+	tokenStar
+	tokenClass
+)
+
+// A token matches one cluster of a folded name; a star matches any number.
+type token struct {
+	kind  tokenKind
+	key   string // of a literal, folded
+	text  string // of a literal, as written
+	class *class
+}
+
+func (t *token) matches(cluster string) bool {
+	switch t.kind {
+	case tokenLiteral:
+		return t.key == cluster
+	case tokenClass:
+		return t.class.matches(cluster)
+	}
+	return true
+}
+
+// literalTokens cuts normal text into tokens, one for each cluster of its key.
+func literalTokens(text string) []token {
+	var out []token
+	for text != "" {
+		n := nextCluster(text)
+		k := key(text[:n])
+		if size := nextCluster(k); size == len(k) {
+			out = append(out, token{key: k, text: text[:n]})
+		} else { // the folding made a letter of a mark
+			for ; k != ""; k = k[size:] {
+				size = nextCluster(k)
+				out = append(out, token{key: k[:size], text: k[:size]})
+			}
+		}
+		text = text[n:]
+	}
+	return out
+}
+
+func countClusters(key string) int {
+	n := 0
+	for key != "" {
+		key = key[nextCluster(key):]
+		n++
+	}
+	return n
+}
+
+var (
+	anyName = []token{{kind: tokenStar}}
+	deep    = segment{kind: segmentDeep}
+)
+
+// compile makes the program of a valid entry.
+func (e Entry) compile() *program {
+	p := &program{entry: e}
+	switch e.form {
+	case FormGlob:
+		p.alts, _ = compileGlob(e.text) // its error was seen when e was made
+	case FormPath, FormDir:
+		p.key = key(e.text)
+		var a alternative
+		if e.text != "." {
+			k := p.key
+			for text := range strings.SplitSeq(e.text, "/") {
+				var part string
+				part, k, _ = strings.Cut(k, "/")
+				a.add(segment{text: text, key: part})
+			}
+		}
+		if e.form == FormDir {
+			a.add(deep)
+		}
+		p.alts = []alternative{a}
+	case FormResource:
+		p.key = key(e.text)
+	}
+	return p
+}
+
+// States is the size of e in states of its automaton, over all alternatives.
+// The states that a meeting visits are bounded by the product of two sizes.
+func (e Entry) States() int {
+	n := 0
+	for _, a := range e.compile().alts {
+		n += a.size
+	}
+	return n
+}
+
+// prefix is the number of leading segments without a wildcard.
+func (a *alternative) prefix() int {
+	n := 0
+	for n < len(a.segments) && a.segments[n].kind == segmentLiteral {
+		n++
+	}
+	return n
+}
+
+// shape is the form by which a can be found: a/** is the folder a, and an
+// alternative without a wildcard is one path.
+func (a *alternative) shape() Form {
+	switch n := a.prefix(); {
+	case n == len(a.segments):
+		return FormPath
+	case n == len(a.segments)-1 && a.segments[n].kind == segmentDeep:
+		return FormDir
+	}
+	return FormGlob
+}
+
+// tail is what the last name of every path that a covers ends with.
+func (a *alternative) tail() string {
+	last := &a.segments[len(a.segments)-1]
+	if last.kind == segmentLiteral {
+		return last.key
+	}
+	var tail string
+	for i := len(last.tokens) - 1; i >= 0 && last.tokens[i].kind == tokenLiteral; i-- {
+		tail = last.tokens[i].key + tail
+	}
+	return tail
+}
