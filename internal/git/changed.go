@@ -123,7 +123,7 @@ func (c Checkout) base(ctx context.Context, since, head string) (string, error) 
 	switch {
 	case err != nil:
 		return "", err
-	case a.code == 1 && a.message == "":
+	case a.code == 1: // none
 		return from, nil
 	case a.code != 0:
 		return "", a.fail("merge-base")

@@ -27,7 +27,7 @@ func (c Checkout) Head(ctx context.Context) (Head, error) {
 	switch {
 	case a.code == 0:
 		h.Branch = strings.TrimPrefix(ref, "refs/heads/")
-	case a.code == 1 && a.message == "":
+	case a.code == 1:
 		h.Detached, ref = true, "HEAD"
 	default:
 		return Head{}, a.fail("symbolic-ref")

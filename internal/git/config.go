@@ -13,7 +13,7 @@ func (c Checkout) Config(ctx context.Context, key string) (value string, ok bool
 	switch {
 	case err != nil:
 		return "", false, err
-	case a.code == 1 && a.message == "":
+	case a.code == 1 && !strings.Contains(a.message, "error:"): // which a malformed key is
 		return "", false, nil
 	case a.code != 0:
 		return "", false, a.fail("config " + key)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,6 +20,10 @@ const (
 	// taken from it.
 	afterKill = time.Second
 )
+
+// always are the settings of every run: no hint about the graft file that
+// environ takes away.
+var always = []string{"-c", "advice.graftFileDeprecated=false"}
 
 // A call is one run of git.
 type call struct {
@@ -43,7 +48,7 @@ func (c call) run(ctx context.Context) (answer, error) {
 		return answer{}, fmt.Errorf("%w (%w)", ErrNoGit, err)
 	}
 	out, message := bounded{max: maxOutput, stop: true}, bounded{max: maxMessage}
-	cmd := exec.CommandContext(ctx, exe, c.args...)
+	cmd := exec.CommandContext(ctx, exe, append(slices.Clone(always), c.args...)...)
 	cmd.Dir, cmd.Env = c.dir, environ(os.Environ())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(c.stdin), &out, &message
 	cmd.WaitDelay = afterKill
