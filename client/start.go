@@ -1,0 +1,126 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/internal/home"
+)
+
+const (
+	// handoverPatience is how long an older daemon has to finish and go.
+	handoverPatience = 10 * time.Second
+
+	// lockPoll is the pause between two looks at the lock of a daemon that goes.
+	lockPoll = 10 * time.Millisecond
+)
+
+// start starts the daemon, unless a person stopped it and nobody took that back.
+// When another process starts one at the same time, that one is as good.
+func (c *Client) start(ctx context.Context) error {
+	if err := c.lift(); err != nil {
+		return err
+	}
+	exe := c.opts.Exe
+	if exe == "" {
+		var err error
+		if exe, err = os.Executable(); err != nil {
+			return api.Errorf(api.CodeUnreachable, "no daemon runs and this program does not know where it is: %v", err).
+				WithHint("comity serve runs the daemon in the foreground")
+		}
+	}
+	if err := home.Start(ctx, c.home, exe, []string{"serve", "--background"}); err != nil {
+		if _, running, lookErr := c.home.Running(); lookErr == nil && running {
+			return nil
+		}
+		return started(err)
+	}
+	return nil
+}
+
+func started(err error) error {
+	var e *api.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return api.Errorf(api.CodeUnreachable, "the daemon did not start: %v", err).
+		WithHint("comity doctor looks for the reason; comity serve runs it in the foreground")
+}
+
+// lift takes back the hold of `comity stop` for a person, and is refused for
+// anybody else.
+func (c *Client) lift() error {
+	held, err := c.home.Held()
+	if err != nil {
+		return api.Errorf(api.CodeUnreachable, "whether the daemon may be started is not known: %v", err)
+	}
+	if !held {
+		return nil
+	}
+	if !c.opts.Person {
+		return api.Errorf(api.CodeHeld, "the daemon was stopped by a person and waits for that person's next command").
+			WithHint("a person's comity status starts it again")
+	}
+	if err := c.home.SetHeld(false); err != nil {
+		return api.Errorf(api.CodeUnreachable, "the hold of comity stop cannot be lifted: %v", err)
+	}
+	return nil
+}
+
+// replace asks an older daemon to go and starts ours.
+func (c *Client) replace(ctx context.Context, refusal error) error {
+	stop := []byte(`{"handover":true}`)
+	if _, err := c.post(ctx, api.OpStop, stop); err != nil && !errors.As(err, new(*dialError)) {
+		return c.unyielding(refusal, fmt.Errorf("asked to stop, it says: %w", err))
+	}
+	if err := c.gone(ctx); err != nil {
+		return c.unyielding(refusal, err)
+	}
+	return c.start(ctx)
+}
+
+func (c *Client) unyielding(refusal, why error) error {
+	var e *api.Error
+	pid, build := any("unknown"), any("unknown")
+	if errors.As(refusal, &e) {
+		pid, build = e.Detail["pid"], e.Detail["build"]
+	}
+	out := api.Errorf(api.CodeOlderDaemon, "daemon pid %v is build %v and does not yield to build %s: %v", pid, build, c.opts.Build, why).
+		WithHint("comity stop ends it; --no-start uses it as it is")
+	out.Detail = map[string]any{"pid": pid, "build": build, "own_build": c.opts.Build}
+	return out
+}
+
+// restart waits for a daemon that is stopping and starts the next one.
+func (c *Client) restart(ctx context.Context) error {
+	if err := c.gone(ctx); err != nil {
+		return api.Errorf(api.CodeStopping, "%v", err).WithHint("comity doctor names its pid")
+	}
+	return c.start(ctx)
+}
+
+// gone waits until no daemon holds the lock.
+func (c *Client) gone(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, handoverPatience)
+	defer cancel()
+	t := time.NewTicker(lockPoll)
+	defer t.Stop()
+	for {
+		info, running, err := c.home.Running()
+		if err != nil {
+			return err
+		}
+		if !running {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("daemon pid %d has not ended within %v", info.PID, handoverPatience)
+		case <-t.C:
+		}
+	}
+}
