@@ -25,9 +25,11 @@ const (
 )
 
 // A Key is the secret of a node. It is safe for concurrent use and never
-// prints its secret: every way to format it shows the node id alone.
+// prints its secret: every way to format it shows the node id at most.
 type Key struct {
-	secret ed25519.PrivateKey
+	// secret returns the private key. A function has no content that fmt, a
+	// logger or a dumper could walk into, however deep a Key lies in a value.
+	secret func() ed25519.PrivateKey
 	node   NodeID
 }
 
@@ -50,7 +52,10 @@ func KeyFromSeed(seed []byte) (*Key, error) {
 }
 
 func keyOf(secret ed25519.PrivateKey) *Key {
-	return &Key{secret: secret, node: NodeOf(secret[ed25519.SeedSize:])}
+	return &Key{
+		secret: func() ed25519.PrivateKey { return secret },
+		node:   NodeOf(secret[ed25519.SeedSize:]),
+	}
 }
 
 // Node returns the id of k's node.
@@ -58,15 +63,15 @@ func (k *Key) Node() NodeID { return k.node }
 
 // Public returns a copy of the public key.
 func (k *Key) Public() ed25519.PublicKey {
-	return append(ed25519.PublicKey(nil), k.secret[ed25519.SeedSize:]...)
+	return append(ed25519.PublicKey(nil), k.secret()[ed25519.SeedSize:]...)
 }
 
 // PublicHex returns the public key as 64 lowercase hex digits.
-func (k *Key) PublicHex() string { return hex.EncodeToString(k.secret[ed25519.SeedSize:]) }
+func (k *Key) PublicHex() string { return hex.EncodeToString(k.secret()[ed25519.SeedSize:]) }
 
 // Sign signs msg under d.
 func (k *Key) Sign(d Domain, msg []byte) []byte {
-	return ed25519.Sign(k.secret, under(d, msg))
+	return ed25519.Sign(k.secret(), under(d, msg))
 }
 
 // Verify reports whether sig is pub's signature on msg under d, by the rule of
@@ -97,7 +102,7 @@ func (k *Key) Checkout(gitDir string) CheckoutID {
 func (k *Key) DeriveMAC(label string) []byte { return k.mac("comity-mac/v1\n" + label) }
 
 func (k *Key) mac(msg string) []byte {
-	m := hmac.New(sha256.New, k.secret.Seed())
+	m := hmac.New(sha256.New, k.secret().Seed())
 	m.Write([]byte(msg))
 	return m.Sum(nil)
 }
