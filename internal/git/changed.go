@@ -90,7 +90,7 @@ func (c Checkout) committed(ctx context.Context, since string) (names []string, 
 	if err != nil || base == head {
 		return nil, false, err
 	}
-	a, err := c.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", base, head, "--").ask(ctx)
+	a, err := c.list("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", base, head, "--").ask(ctx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -134,7 +134,7 @@ func (c Checkout) base(ctx context.Context, since, head string) (string, error) 
 
 // working lists what is not as committed in the worktree.
 func (c Checkout) working(ctx context.Context) (names []string, cut bool, err error) {
-	a, err := c.git("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty").ask(ctx)
+	a, err := c.list("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty").ask(ctx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -145,7 +145,7 @@ func (c Checkout) working(ctx context.Context) (names []string, cut bool, err er
 func parseStatus(recs []string) []string {
 	var names []string
 	for i := 0; i < len(recs); i++ {
-		kind, _, _ := strings.Cut(recs[i], " ")
+		kind, rest, _ := strings.Cut(recs[i], " ")
 		switch kind {
 		case "1":
 			names = appendField(names, recs[i], 9)
@@ -153,14 +153,14 @@ func parseStatus(recs []string) []string {
 			names = appendField(names, recs[i], 11)
 		case "2": // git was told to find no renames; were it to, the old name follows
 			names = appendField(names, recs[i], 10)
-			if i++; i < len(recs) {
+			if i++; i < len(recs) && recs[i] != "" {
 				names = append(names, recs[i])
 			}
 		case "?":
 			// A folder among the untracked files is a repository of its own, often a
 			// linked worktree of this one.
-			if name := recs[i][len("? "):]; !strings.HasSuffix(name, "/") {
-				names = append(names, name)
+			if rest != "" && !strings.HasSuffix(rest, "/") {
+				names = append(names, rest)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func (c Checkout) Head(ctx context.Context) (Head, error) {
 	var h Head
 	ref := strings.TrimSuffix(string(a.out), "\n")
 	switch {
-	case a.code == 0:
+	case a.code == 0 && ref != "":
 		h.Branch = strings.TrimPrefix(ref, "refs/heads/")
 	case a.code == 1:
 		h.Detached, ref = true, "HEAD"

@@ -50,6 +50,9 @@ func find(ctx context.Context, dir string) (c Checkout, inside bool, err error) 
 	if err != nil {
 		return Checkout{}, false, fmt.Errorf("find the repository of %s: %w", dir, err)
 	}
+	if strings.HasPrefix(string(a.out), "--path-format") { // a flag that it does not know
+		return Checkout{}, false, ErrTooOld
+	}
 	// Without a worktree only the last question fails.
 	parts := strings.Split(string(a.out), "\n"+between+"\n")
 	if len(parts) < 4 {
@@ -94,8 +97,6 @@ func (c Checkout) home() string {
 // whyNotFound tells the known reasons of a failed search apart.
 func (a answer) whyNotFound(dir string) error {
 	switch {
-	case strings.HasPrefix(string(a.out), "--path-format"):
-		return ErrTooOld
 	case strings.Contains(a.message, "dubious ownership"), strings.Contains(a.message, "safe.directory"):
 		return fmt.Errorf("%w: %s: if you trust it, run: git config --global --add safe.directory '%s'", ErrUnsafe, a.reason(), a.unsafeDir(dir))
 	case strings.Contains(a.message, "not a git repository"):

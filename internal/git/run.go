@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 )
@@ -21,15 +20,12 @@ const (
 	afterKill = time.Second
 )
 
-// always are the settings of every run: no hint about the graft file that
-// environ takes away.
-var always = []string{"-c", "advice.graftFileDeprecated=false"}
-
 // A call is one run of git.
 type call struct {
 	dir   string
 	args  []string
 	stdin string
+	list  bool // an answer over maxOutput is cut; else it is an error
 }
 
 // An answer is what a run of git that came to its end has said.
@@ -48,7 +44,8 @@ func (c call) run(ctx context.Context) (answer, error) {
 		return answer{}, fmt.Errorf("%w (%w)", ErrNoGit, err)
 	}
 	out, message := bounded{max: maxOutput, stop: true}, bounded{max: maxMessage}
-	cmd := exec.CommandContext(ctx, exe, append(slices.Clone(always), c.args...)...)
+	args := append([]string{"-c", "advice.graftFileDeprecated=false"}, c.args...) // environ takes that file away
+	cmd := exec.CommandContext(ctx, exe, args...)
 	cmd.Dir, cmd.Env = c.dir, environ(os.Environ())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(c.stdin), &out, &message
 	cmd.WaitDelay = afterKill
@@ -58,8 +55,10 @@ func (c call) run(ctx context.Context) (answer, error) {
 	a := answer{out: out.b.Bytes(), full: out.full, message: message.b.String()}
 	var exit *exec.ExitError
 	switch {
-	case a.full, err == nil:
+	case a.full && c.list, !a.full && err == nil:
 		return a, nil
+	case a.full:
+		return a, fmt.Errorf("git %s: an answer over %d bytes", c.args[0], maxOutput)
 	case ctx.Err() != nil:
 		return a, fmt.Errorf("git %s: %w", c.args[0], ctx.Err())
 	case errors.As(err, &exit) && exit.Exited():
@@ -80,6 +79,9 @@ func (c call) ask(ctx context.Context) (answer, error) {
 
 // git is a call in c.
 func (c Checkout) git(args ...string) call { return call{dir: c.dir(), args: args} }
+
+// list is a call in c for as much of a list as fits.
+func (c Checkout) list(args ...string) call { return call{dir: c.dir(), args: args, list: true} }
 
 // dir is where git is run for c.
 func (c Checkout) dir() string {
