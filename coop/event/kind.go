@@ -19,50 +19,62 @@ func readBody(kind string, raw []byte) Body {
 
 // body reads the body of c's kind; nil when the kind is unknown.
 func (c *codec) body() Body {
+	c.open()
 	switch c.kind {
 	case KindSessionOpened:
-		return read[SessionOpened](c)
+		var b SessionOpened
+		b.visit(c)
+		return b
 	case KindSessionClosed:
-		return read[SessionClosed](c)
+		var b SessionClosed
+		b.visit(c)
+		return b
 	case KindClaimAcquired:
-		return read[ClaimAcquired](c)
+		var b ClaimAcquired
+		b.visit(c)
+		return b
 	case KindClaimReleased:
-		return read[ClaimReleased](c)
+		var b ClaimReleased
+		b.visit(c)
+		return b
 	case KindHandoverPublished:
-		return read[HandoverPublished](c)
+		var b HandoverPublished
+		b.visit(c)
+		return b
 	case KindHandoverConsumed:
-		return read[HandoverConsumed](c)
+		var b HandoverConsumed
+		b.visit(c)
+		return b
 	case KindHandoverDeclined:
-		return read[HandoverDeclined](c)
+		var b HandoverDeclined
+		b.visit(c)
+		return b
 	case KindHandoverWithdrawn:
-		return read[HandoverWithdrawn](c)
+		var b HandoverWithdrawn
+		b.visit(c)
+		return b
 	case KindReviewRequested:
-		return read[ReviewRequested](c)
+		var b ReviewRequested
+		b.visit(c)
+		return b
 	case KindReviewAnswered:
-		return read[ReviewAnswered](c)
+		var b ReviewAnswered
+		b.visit(c)
+		return b
 	case KindReviewClosed:
-		return read[ReviewClosed](c)
+		var b ReviewClosed
+		b.visit(c)
+		return b
 	case KindStreamSucceeded:
-		return read[StreamSucceeded](c)
+		var b StreamSucceeded
+		b.visit(c)
+		return b
 	case KindStreamCheckpoint:
-		return read[StreamCheckpoint](c)
+		var b StreamCheckpoint
+		b.visit(c)
+		return b
 	}
 	return nil
-}
-
-type visitor[T any] interface {
-	*T
-	visit(*codec)
-}
-
-func read[T Body, P visitor[T]](c *codec) Body {
-	var b T
-	c.open()
-	P(&b).visit(c)
-	if c.err == nil {
-		c.close()
-	}
-	return b
 }
 
 // writeBody appends the canonical JSON of b to dst when b is within the bounds
@@ -106,6 +118,12 @@ func writeBody(dst []byte, b Body) ([]byte, error) {
 		return dst, c.err
 	}
 	return c.out, nil
+}
+
+// A visitor is a pointer to a body of type T.
+type visitor[T any] interface {
+	*T
+	visit(*codec)
 }
 
 func write[T Body, P visitor[T]](c *codec, b T) {

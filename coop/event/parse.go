@@ -5,13 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"strings"
 
 	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/internal/canon"
 )
 
 const (
-	publicDigits    = 2 * ed25519.PublicKeySize
 	signatureDigits = 2 * ed25519.SignatureSize
 	hashDigits      = 2 * sha256.Size
 )
@@ -29,17 +29,23 @@ func Parse(raw []byte) (*Event, error) {
 	if len(raw) > MaxEventBytes {
 		return nil, &FormError{Reason: Oversized, Detail: strconv.Itoa(len(raw)) + " bytes, limit " + strconv.Itoa(MaxEventBytes)}
 	}
-	env, err := readEnvelope(raw)
-	if err != nil {
+	var env envelope
+	if err := env.read(raw); err != nil {
 		return nil, err
 	}
-	e, err := env.event()
-	if err != nil {
+	p := new(parsed)
+	if err := env.fill(p); err != nil {
 		return nil, err
 	}
-	e.Raw = raw
-	e.Hash = sha256.Sum256(raw)
-	return e, nil
+	p.Raw = raw
+	p.Hash = sha256.Sum256(raw)
+	return &p.Event, nil
+}
+
+// A parsed event lies in memory together with its signature.
+type parsed struct {
+	Event
+	sig [ed25519.SignatureSize]byte
 }
 
 // An envelope holds the raw values of an event's members, nil where one is
@@ -50,8 +56,7 @@ type envelope struct {
 	kind []byte
 }
 
-func readEnvelope(raw []byte) (*envelope, error) {
-	var env envelope
+func (env *envelope) read(raw []byte) error {
 	r := canon.NewReader(raw)
 	obj, ok := r.OpenObject()
 	for ok {
@@ -69,9 +74,9 @@ func readEnvelope(raw []byte) (*envelope, error) {
 		}
 	}
 	if err := r.End(); err != nil {
-		return nil, &FormError{Reason: Malformed, Detail: "bytes", Err: err}
+		return &FormError{Reason: Malformed, Detail: "bytes", Err: err}
 	}
-	return &env, nil
+	return nil
 }
 
 func (env *envelope) member(name []byte) *[]byte {
@@ -122,20 +127,23 @@ func readRawBody(r *canon.Reader, raw []byte) (body, kind []byte) {
 	return raw[start:end:end], kind
 }
 
-// event checks the envelope's members and makes the event of them.
-func (env *envelope) event() (*Event, error) {
+// fill checks the envelope's members and makes an event of them.
+func (env *envelope) fill(p *parsed) error {
 	if v, ok := integer(env.v); !ok {
-		return nil, malformed("v", "want an integer")
+		return malformed("v", "want an integer")
 	} else if v != Version {
-		return nil, &FormError{Reason: Versioned, Detail: strconv.FormatInt(v, 10) + ", this build reads " + strconv.Itoa(Version)}
+		return &FormError{Reason: Versioned, Detail: strconv.FormatInt(v, 10) + ", this build reads " + strconv.Itoa(Version)}
 	}
-	e := new(Event)
-	for _, step := range [...]func(*Event) error{env.numbers, env.names, env.proof, env.content} {
-		if err := step(e); err != nil {
-			return nil, err
-		}
+	if err := env.numbers(&p.Event); err != nil {
+		return err
 	}
-	return e, nil
+	if err := env.names(&p.Event); err != nil {
+		return err
+	}
+	if err := env.proof(p); err != nil {
+		return err
+	}
+	return env.content(&p.Event)
 }
 
 func malformed(field, detail string) error {
@@ -163,19 +171,38 @@ func (env *envelope) numbers(e *Event) error {
 }
 
 func (env *envelope) names(e *Event) error {
-	e.Repo = ident.RepositoryID(quoted(env.repo))
+	repo, stream, prev, pk := quoted(env.repo), quoted(env.stream), quoted(env.prev), quoted(env.pk)
+	all := joined(repo, stream, prev, pk)
+	take := func(n int) (s string) {
+		s, all = all[:n], all[n:]
+		return s
+	}
+	e.Repo, e.Stream = ident.RepositoryID(take(len(repo))), ident.Stream(take(len(stream)))
+	e.Prev, e.PK = take(len(prev)), all
 	if !e.Repo.Valid() {
 		return malformed("repo", "want 32 lowercase hex digits")
 	}
-	e.Stream = ident.Stream(quoted(env.stream))
 	if !e.Stream.Valid() {
 		return malformed("stream", "want <node>-<runtime>-<instance>")
 	}
-	e.Prev = string(quoted(env.prev))
-	if wrong := prevForm(e.Seq, e.Prev); env.prev == nil || wrong != "" {
+	if prev == nil {
+		return malformed("prev", "want a string")
+	}
+	if wrong := prevForm(e.Seq, e.Prev); wrong != "" {
 		return malformed("prev", wrong)
 	}
 	return nil
+}
+
+// joined makes one string of four that live and die together.
+func joined(a, b, c, d []byte) string {
+	var all strings.Builder
+	all.Grow(len(a) + len(b) + len(c) + len(d))
+	all.Write(a)
+	all.Write(b)
+	all.Write(c)
+	all.Write(d)
+	return all.String()
 }
 
 // prevForm says what is wrong with the hash of the event before seq.
@@ -189,42 +216,39 @@ func prevForm(seq uint64, prev string) string {
 	return ""
 }
 
-func (env *envelope) proof(e *Event) error {
-	e.PK = string(quoted(env.pk))
-	pub, ok := publicKey(e.PK)
+func (env *envelope) proof(p *parsed) error {
+	pub, ok := publicKey(p.PK)
 	if !ok {
 		return malformed("pk", "want 64 lowercase hex digits")
 	}
-	sig := string(quoted(env.sig))
-	if !ident.IsHex(sig, signatureDigits) {
+	if !ident.Unhex(p.sig[:], quoted(env.sig)) {
 		return malformed("sig", "want 128 lowercase hex digits")
 	}
-	e.Sig, _ = hex.DecodeString(sig)
-	if ident.NodeOf(pub[:]) != e.Stream.Node() {
+	p.Sig = p.sig[:]
+	sum := sha256.Sum256(pub[:])
+	var node [32]byte
+	hex.Encode(node[:], sum[:len(node)/2])
+	if string(node[:]) != string(p.Stream[:len(node)]) {
 		return &FormError{Reason: Identity, Detail: "the key is not that of the stream's node"}
 	}
 	return nil
 }
 
 func (env *envelope) content(e *Event) error {
-	kind := string(env.kind)
 	if len(env.body) == 0 || env.body[0] != '{' {
 		return malformed("body", "want an object")
 	}
-	if identForm(kind) != "" {
+	if len(env.kind) > ident.MaxSIDBytes || identForm(string(env.kind)) != "" {
 		return malformed("body.kind", "want 1 to 64 letters, digits and . _ : # -")
 	}
-	e.Body = readBody(kind, env.body)
+	e.Body = readBody(string(env.kind), env.body)
 	return nil
 }
 
 // publicKey decodes the hex digits of a public key.
 func publicKey(digits string) (pub [ed25519.PublicKeySize]byte, ok bool) {
-	if !ident.IsHex(digits, publicDigits) {
-		return pub, false
-	}
-	_, err := hex.Decode(pub[:], []byte(digits))
-	return pub, err == nil
+	ok = ident.Unhex(pub[:], digits)
+	return pub, ok
 }
 
 // integer decodes a canonical integer.

@@ -57,12 +57,39 @@ func IsHex(s string, digits int) bool {
 		return false
 	}
 	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+		if nibbles[s[i]] > 15 {
 			return false
 		}
 	}
 	return true
 }
+
+// Unhex decodes the lowercase hex digits that fill dst, and reports whether
+// digits are that; if not, dst holds nothing of use.
+func Unhex[T string | []byte](dst []byte, digits T) bool {
+	if len(digits) != 2*len(dst) {
+		return false
+	}
+	bad := byte(0)
+	for i := range dst {
+		hi, lo := nibbles[digits[2*i]], nibbles[digits[2*i+1]]
+		dst[i] = hi<<4 | lo
+		bad |= hi | lo
+	}
+	return bad <= 15
+}
+
+// nibbles holds the value of each lowercase hex digit at its byte, and 255 at
+// any other.
+const nibbles = no16 + no16 + no16 + "\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09" + no4 + "\xff\xff" +
+	no16 + no16 + "\xff\x0a\x0b\x0c\x0d\x0e\x0f" + no4 + no4 + "\xff" + no16 +
+	no64 + no64
+
+const (
+	no4  = "\xff\xff\xff\xff"
+	no16 = no4 + no4 + no4 + no4
+	no64 = no16 + no16 + no16 + no16
+)
 
 // NodeOf returns the node id of a public key.
 func NodeOf(pub []byte) NodeID {

@@ -150,6 +150,25 @@ func FuzzParse(f *testing.F) {
 		if id, err := ident.ParseSessionID(s); err == nil && id.String() != s {
 			t.Errorf("session %q prints %q", s, id)
 		}
-		ident.Stream(s).Runtime() // never panics
+		if r := ident.Stream(s).Runtime(); r != (ident.Runtime{}) && !r.Valid() {
+			t.Errorf("stream %q has the runtime %v", s, r)
+		}
 	})
+}
+
+func TestHexIsLowercaseDigitsOnly(t *testing.T) {
+	for c := range 256 {
+		s := string([]byte{'0', byte(c)})
+		want := strings.IndexByte("0123456789abcdef", byte(c))
+		if got := ident.IsHex(s, 2); got != (want >= 0) {
+			t.Errorf("IsHex(%q) = %v", s, got)
+		}
+		var dst [1]byte
+		if got := ident.Unhex(dst[:], s); got != (want >= 0) || got && int(dst[0]) != want {
+			t.Errorf("Unhex(%q) = %v, %d", s, got, dst[0])
+		}
+	}
+	if ident.Unhex(make([]byte, 1), "000") || ident.Unhex(make([]byte, 1), "0") || !ident.Unhex(nil, "") {
+		t.Error("Unhex takes another length than it fills")
+	}
 }

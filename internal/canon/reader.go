@@ -54,7 +54,7 @@ func (r *Reader) Peek() byte {
 }
 
 func (r *Reader) expect(c byte, detail string) bool {
-	if r.Peek() != c {
+	if r.err != nil || r.pos >= len(r.b) || r.b[r.pos] != c {
 		r.fail(detail)
 		return false
 	}

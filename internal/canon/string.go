@@ -26,10 +26,11 @@ func (r *Reader) skipString() (escaped, ok bool) {
 	}
 	for {
 		r.pos = plainEnd(r.b, r.pos)
-		switch c := r.Peek(); {
-		case c == '"':
+		if r.pos < len(r.b) && r.b[r.pos] == '"' {
 			r.pos++
 			return escaped, true
+		}
+		switch c := r.Peek(); {
 		case c == '\\':
 			escaped = true
 			n := escapeLen(r.b[r.pos:])
@@ -172,6 +173,9 @@ func AppendString(dst []byte, s string) []byte {
 // Compare orders names as the form does, by UTF-16 code units: -1, 0 or +1.
 // Both must be valid UTF-8.
 func Compare(a, b []byte) int {
+	if len(a) > 0 && len(b) > 0 && a[0] < b[0] && b[0] < utf8.RuneSelf {
+		return -1 // the common case of sorted names
+	}
 	for i := 0; i < len(a) && i < len(b); i++ {
 		if a[i] != b[i] {
 			if rank(a[i]) < rank(b[i]) {
