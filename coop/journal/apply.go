@@ -1,0 +1,47 @@
+package journal
+
+import (
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/fold"
+)
+
+// apply is the one way into the fold: for an authentic event of this repository
+// that is durable at index, own or not, new or reloaded. It returns "" or why
+// the event cannot stand where its stream is.
+func (j *Journal) apply(e *event.Event, index uint64) (fold.Changes, Refusal) {
+	at := j.heads.place(e)
+	if at.refused != "" {
+		return fold.Changes{}, at.refused
+	}
+	if at.lostFrom > 0 {
+		j.lost(e.Stream, at.lostFrom, e.Seq-1)
+	}
+	j.heads.put(e)
+	j.stamp = max(j.stamp, e.Lamport)
+	if e.Stream.Runtime() == j.runtime {
+		j.lineages.observe(e)
+	}
+	changes := j.state.Apply(e)
+	j.arrivals = append(j.arrivals, index)
+	return changes, ""
+}
+
+// arrive applies a new event and tells who watches.
+func (j *Journal) arrive(e *event.Event, index uint64) Refusal {
+	changes, refused := j.apply(e, index)
+	if refused != "" {
+		return refused
+	}
+	if j.cfg.Observe != nil {
+		j.cfg.Observe(Arrival{Cursor: j.cursor(index), Index: index, Event: e}, changes)
+	}
+	return ""
+}
+
+// wake tells followers that something arrived.
+func (j *Journal) wake() {
+	if j.grown != nil {
+		close(j.grown)
+		j.grown = make(chan struct{})
+	}
+}

@@ -1,0 +1,95 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/fold"
+	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/internal/clock"
+	"github.com/comity-dev/comity/internal/seglog"
+	"github.com/comity-dev/comity/internal/vfs"
+)
+
+// Config says whose journal it is and where. Key and Repo are required.
+type Config struct {
+	Key  *ident.Key
+	Repo ident.RepositoryID
+
+	// Dir is the folder of the log, made when it is missing; the journal has it
+	// alone. Empty keeps everything in memory.
+	Dir string
+
+	// Machine identifies this machine. It is kept in the run record, so that a
+	// folder copied to another machine does not go on as this one.
+	Machine string
+
+	// Limits bound what others send. The zero value means event.DefaultLimits.
+	Limits event.Limits
+
+	// Trust tells whose events are believed; nil believes nobody else. Our own
+	// are believed whatever it says.
+	Trust func(ident.NodeID) bool
+
+	// Observe is told each event right after the fold has it, in the order of the
+	// log, under the journal's lock: it must not block and not call the journal.
+	// It is not told what a reload finds.
+	Observe func(Arrival, fold.Changes)
+
+	// Continue names the sessions of this runtime that go on in a new run, those
+	// to be kept first in front. It is asked once for each first append of a run
+	// but the record's first, under the lock. At most event.MaxSessions go on,
+	// and fewer when they stand in more than event.MaxStreams earlier runs: the
+	// last ones end, and [Health.Ended] names them. Nil ends all.
+	Continue func(View) []string
+
+	// Beats judges the streams of others; nil takes them for Expired.
+	Beats func(ident.Stream) Liveness
+}
+
+// Open opens the journal in cfg.Dir, or makes it, and reads it once. Whoever
+// else has it open keeps it: the error is then seglog.ErrLocked.
+//
+// Damage does not keep a journal from opening: see [Journal.Health].
+func Open(ctx context.Context, cfg Config) (*Journal, error) {
+	return OpenOn(ctx, cfg, vfs.OS(), clock.System())
+}
+
+// OpenOn is Open on a disk and a clock of the caller's, for this module's own tests.
+func OpenOn(ctx context.Context, cfg Config, fsys vfs.FS, clk clock.Clock) (*Journal, error) {
+	if cfg.Key == nil || !cfg.Repo.Valid() {
+		return nil, errors.New("open journal: a key and a repository id are required")
+	}
+	if cfg.Limits == (event.Limits{}) {
+		cfg.Limits = event.DefaultLimits()
+	}
+	log, report, err := openLog(fsys, cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open journal of repository %s: %w", cfg.Repo, err)
+	}
+	j := newJournal(cfg, log, clk)
+	j.report(report)
+	if err := j.reload(ctx, report); err != nil {
+		return nil, errors.Join(fmt.Errorf("read journal of repository %s: %w", cfg.Repo, err), log.Close())
+	}
+	return j, nil
+}
+
+func openLog(fsys vfs.FS, dir string) (store, *seglog.Report, error) {
+	if dir == "" {
+		return newMemory(), new(seglog.Report), nil
+	}
+	if err := vfs.MkdirAll(fsys, dir); err != nil {
+		return nil, nil, err
+	}
+	log, report, err := seglog.Open(fsys, dir, nil)
+	if errors.Is(err, seglog.ErrNewerFormat) {
+		return nil, nil, fmt.Errorf("%w: %w", ErrNewerFormat, err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return disk{log}, report, nil
+}

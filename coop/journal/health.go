@@ -1,0 +1,132 @@
+package journal
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/internal/seglog"
+)
+
+// A Range is a run of numbers, both ends in it; Last is 0 where it is not known.
+type Range struct{ First, Last uint64 }
+
+// Health is what a person should know of a journal: what was found on disk,
+// what was left out and why, and whether it can be written.
+type Health struct {
+	Durability Durability // of what is acknowledged: Synced or Memory
+	ReadOnly   error      // why nothing can be written until reopened, else nil
+	Record     string     // run record of this runtime
+	Run        uint64     // the run's number in it
+
+	// SecondUsers are streams of this node's key that count under another run
+	// record: a second user of this key, on a copied or a shared home. They are
+	// never succeeded by this journal's runs.
+	SecondUsers []ident.Stream
+	// Ended are the sessions that should have gone on in this run and did not fit.
+	Ended []string
+
+	Damage         []Damage                 // places of the log that cannot be read back
+	Damaged        map[ident.Stream][]Range // events lost with them
+	Suspects       map[ident.Stream]uint64  // own streams that may have lost their end, from this number on
+	DroppedBatches int                      // unacknowledged ones that a crash cut
+	DroppedBytes   int64
+
+	Records map[RecordType]uint64 // found on reload, by type
+	Unknown map[RecordType]uint64 // those of them that this build does not know
+	Newer   uint64                // records of a newer version
+	BadMACs uint64                // records that this node did not seal
+	Refused map[Refusal]uint64    // on reload
+
+	Events   int    // in the fold
+	Streams  int    // held
+	Pending  int    // own events not yet synced
+	Clock    uint64 // the highest stamp seen
+	Reloaded uint64 // events that a reload gave back
+	Written  uint64 // own events acknowledged since
+	Failed   uint64 // own events that were not
+}
+
+// Damage is a place of the log that was synced once and cannot be read back.
+type Damage struct {
+	Segment        string
+	Offset, Length int64
+	Records        Range // zero when it cannot be told
+	Reason         string
+}
+
+// SecondUser says what is wrong when somebody else writes under this key, ""
+// when nobody does.
+func (h Health) SecondUser() string {
+	if len(h.SecondUsers) == 0 {
+		return ""
+	}
+	return "a second user of this key"
+}
+
+// Health returns a copy of what is known now.
+func (j *Journal) Health() Health {
+	j.lock()
+	defer j.unlock()
+	h := j.health
+	h.Durability = Synced
+	if j.memory {
+		h.Durability = Memory
+	}
+	h.ReadOnly = j.ended
+	if h.ReadOnly == nil {
+		h.ReadOnly = j.log.Err()
+	}
+	h.Record, h.Run = j.run.Record, j.run.Run
+	h.SecondUsers = slices.Clone(h.SecondUsers)
+	h.Ended = slices.Clone(h.Ended)
+	h.Damage = slices.Clone(h.Damage)
+	h.Damaged = maps.Clone(h.Damaged)
+	h.Suspects = maps.Clone(h.Suspects)
+	h.Records, h.Unknown, h.Refused = maps.Clone(h.Records), maps.Clone(h.Unknown), maps.Clone(h.Refused)
+	h.Events, h.Streams, h.Pending = len(j.arrivals), len(j.heads), len(j.pending)
+	h.Clock = j.stamp
+	return h
+}
+
+// report takes over what the log found.
+func (j *Journal) report(r *seglog.Report) {
+	h := &j.health
+	h.DroppedBatches, h.DroppedBytes = r.Tail.DroppedBatches, r.Tail.DroppedBytes
+	for _, d := range r.Damage {
+		h.Damage = append(h.Damage, Damage{d.Segment, d.Offset, d.Length, Range{d.FirstIndex, d.LastIndex}, d.Reason})
+	}
+}
+
+// lost steps over events of a stream that are gone.
+func (j *Journal) lost(s ident.Stream, first, last uint64) {
+	j.state.Skip(s, first, last)
+	h := &j.health
+	if h.Damaged == nil {
+		h.Damaged = map[ident.Stream][]Range{}
+	}
+	h.Damaged[s] = append(h.Damaged[s], Range{first, last})
+}
+
+func (h *Health) suspect(s ident.Stream, from uint64) {
+	if h.Suspects == nil {
+		h.Suspects = map[ident.Stream]uint64{}
+	}
+	h.Suspects[s] = from
+}
+
+func (h *Health) count(t RecordType) {
+	add(&h.Records, t)
+	if t != RecordEvent && t != RecordRow {
+		add(&h.Unknown, t)
+	}
+}
+
+func (h *Health) refuse(why Refusal) { add(&h.Refused, why) }
+
+func add[K comparable](m *map[K]uint64, k K) {
+	if *m == nil {
+		*m = map[K]uint64{}
+	}
+	(*m)[k]++
+}

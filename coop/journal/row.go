@@ -1,0 +1,99 @@
+package journal
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+)
+
+// Bounds of one local row.
+const (
+	MaxRowKind  = 64        // bytes
+	MaxRowKey   = 1024      // bytes
+	MaxRowValue = 256 << 10 // bytes
+)
+
+const (
+	rowPut    = 1
+	rowDelete = 2
+	rowHeader = 1 + 1 + 2
+)
+
+// A row is one local fact of this machine, never replicated: the latest of its
+// kind and key holds.
+type row struct {
+	kind, key string
+	value     []byte // nil deletes
+}
+
+func (r row) check() error {
+	switch {
+	case r.kind == "" || len(r.kind) > MaxRowKind:
+		return &BatchError{"bytes of a row's kind (at least 1)", MaxRowKind, len(r.kind)}
+	case len(r.key) > MaxRowKey:
+		return &BatchError{"bytes of a row's key", MaxRowKey, len(r.key)}
+	case len(r.value) > MaxRowValue:
+		return &BatchError{"bytes of a row's value", MaxRowValue, len(r.value)}
+	}
+	return nil
+}
+
+func (r row) encode() []byte {
+	op := byte(rowPut)
+	if r.value == nil {
+		op = rowDelete
+	}
+	b := make([]byte, 0, rowHeader+len(r.kind)+len(r.key)+len(r.value))
+	b = append(b, op, byte(len(r.kind)))
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(r.key)))
+	b = append(b, r.kind...)
+	b = append(b, r.key...)
+	return append(b, r.value...)
+}
+
+// decodeRow reads what encode prints, and nothing else. The row does not share
+// memory with b.
+func decodeRow(b []byte) (row, error) {
+	if len(b) < rowHeader {
+		return row{}, fmt.Errorf("local row: %d bytes, want at least %d", len(b), rowHeader)
+	}
+	kind, key := int(b[1]), int(binary.LittleEndian.Uint16(b[2:]))
+	rest := b[rowHeader:]
+	if len(rest) < kind+key {
+		return row{}, fmt.Errorf("local row: kind and key of %d bytes in %d", kind+key, len(rest))
+	}
+	r := row{kind: string(rest[:kind]), key: string(rest[kind : kind+key])}
+	switch value := rest[kind+key:]; {
+	case b[0] == rowPut:
+		r.value = append([]byte{}, value...)
+	case b[0] != rowDelete || len(value) > 0:
+		return row{}, fmt.Errorf("local row: operation %d with %d bytes of value", b[0], len(value))
+	}
+	return r, r.check()
+}
+
+// rows are the local rows in force, by kind and key.
+type rows map[string]map[string][]byte
+
+func (rs rows) apply(r row) {
+	if r.value == nil {
+		delete(rs[r.kind], r.key)
+		return
+	}
+	if rs[r.kind] == nil {
+		rs[r.kind] = map[string][]byte{}
+	}
+	rs[r.kind][r.key] = r.value
+}
+
+// Local returns the synced local rows of a kind by key. The map is the
+// caller's; the values are shared and must not be changed.
+func (j *Journal) Local(kind string) map[string][]byte {
+	j.lock()
+	defer j.unlock()
+	rs := maps.Clone(j.rows[kind])
+	if rs == nil {
+		rs = map[string][]byte{}
+	}
+	return rs
+}

@@ -1,0 +1,35 @@
+package journal
+
+import (
+	"context"
+	"iter"
+
+	"github.com/comity-dev/comity/internal/seglog"
+)
+
+// store is what a journal needs of its log: the part of *seglog.Log that it
+// uses, so that one without a disk can stand in for it.
+type store interface {
+	Enqueue(turn uint64, reserve bool, recs ...[]byte) ticket
+	Turn() uint64
+	Read(index uint64) (seglog.Record, error)
+	From(index uint64) iter.Seq2[seglog.Record, error]
+	First() uint64
+	End() uint64
+	Incarnation() [16]byte
+	Err() error
+	Close() error
+}
+
+// ticket is a place in the order of a log.
+type ticket interface {
+	Wait(ctx context.Context) (first uint64, err error)
+	Done() <-chan struct{}
+}
+
+// disk is a log on disk.
+type disk struct{ *seglog.Log }
+
+func (d disk) Enqueue(turn uint64, reserve bool, recs ...[]byte) ticket {
+	return d.Log.Enqueue(turn, reserve, recs...)
+}
