@@ -21,18 +21,8 @@ func tooLong(n int) string {
 // cleanText holds every form to one alphabet: UTF-8, NFC, nothing that a
 // terminal would obey instead of show.
 func cleanText(s string) (string, error) {
-	switch {
-	case s == "":
-		return "", refuse("empty", "name a path, a folder, a pattern or @resource")
-	case len(s) > maxText:
-		return "", refuse(tooLong(len(s)), "claim the folder above it")
-	case !utf8.ValidString(s):
-		return "", refuse("not UTF-8", "claim the folder above it")
-	}
-	for _, r := range s {
-		if forbidden(r) {
-			return "", refuse(fmt.Sprintf("holds the control character %U", r), "claim the folder above it")
-		}
+	if err := speakable(s); err != nil {
+		return "", err
 	}
 	marks := 0
 	for _, r := range s {
@@ -46,6 +36,24 @@ func cleanText(s string) (string, error) {
 		}
 	}
 	return normal(s), nil
+}
+
+// speakable refuses what no form has, before anything works on it.
+func speakable(s string) error {
+	switch {
+	case s == "":
+		return refuse("empty", "name a path, a folder, a pattern or @resource; . is the whole repository")
+	case len(s) > maxText:
+		return refuse(fmt.Sprintf("%d bytes, more than %d", len(s), MaxEntryBytes), "claim the folder above it")
+	case !utf8.ValidString(s):
+		return refuse("not UTF-8", "claim the folder above it")
+	}
+	for _, r := range s {
+		if forbidden(r) {
+			return refuse(fmt.Sprintf("holds the control character %U", r), "claim the folder above it")
+		}
+	}
+	return nil
 }
 
 // forbidden are the characters that no entry has: controls, line and paragraph

@@ -1,3 +1,79 @@
-// Package scope says what a claim covers: repository paths, folders, patterns
-// and named resources; how they are written, stored and compared.
+// Package scope says what a claim covers: how it is written, stored and
+// compared. It is pure: no I/O, no clock, no state; values and functions are
+// safe for concurrent use unless they say otherwise.
+//
+// # Entries
+//
+// A scope is a Set of 1 to 64 entries of at most 256 bytes. An entry has one
+// stored form, the bytes that are signed and compared, and Parse refuses every
+// other spelling:
+//
+//	path:a/b.go          one path; it need not exist
+//	dir:a/b              a folder, itself and everything below it; dir:. is all
+//	glob:src/**/*.go     every path that the pattern matches
+//	res:port/3000        a named thing that is no path
+//
+// Entries are UTF-8 in NFC, without control characters and without characters
+// that turn the text around them. Paths are clean, relative to the top of the
+// repository, with "/" between names and no backslash. Resource names are parts
+// with "/" between; no part is empty and none holds a space or one of *?[]{}\@.
+//
+// # What meets
+//
+// Two entries meet when some repository path is covered by both. Meets is
+// exact for every pair of forms, symmetric, and names such a path. So
+//
+//   - path:a meets dir:a, because a folder covers its own name;
+//   - path:a does not meet path:a/b: claim a/ for what is in a folder;
+//   - a/** covers what dir:a covers, a itself included;
+//   - a resource meets only the same resource: @port does not meet @port/3000.
+//
+// A path is one or more names with "/" between; no name is empty, "." or "..".
+// What only such a name could be in common is nothing: "?" does not meet ".".
+//
+// Paths, patterns and resources are compared case-folded and normalised, always
+// and on every machine: README meets readme, also where both could exist. A
+// rule that depended on the disk would make two machines disagree about one
+// claim. The folding is simple folding (one character for one) of the Unicode
+// version UnicodeVersion, from a table in this package, so that a newer Go
+// changes nothing: K is the Kelvin sign, σ is ς is Σ, ß is ẞ but not ss, and
+// the dotless ı and the dotted İ are neither I nor each other.
+//
+// # Patterns
+//
+// The grammar is closed; what is outside is refused, not guessed at.
+//
+//	pattern  = segment { "/" segment }
+//	segment  = "**" | piece { piece }
+//	piece    = letter | "?" | "*" | class | choice
+//	class    = "[" [ "!" | "^" ] member { member } "]"
+//	member   = letter | letter "-" letter
+//	choice   = "{" [ pattern ] "," [ pattern ] { "," [ pattern ] } "}"
+//	letter   = any character but * ? [ ] { } \ and, in a choice, the comma,
+//	           or one of * ? [ ] { } , - ! ^ behind a backslash
+//
+// "?" is one letter, "*" any number of letters, also none, of one name: neither
+// matches "/". "**" stands alone between slashes and is any number of names,
+// also none. A class is one letter and never "/"; its ranges are meant
+// case-folded, so that [A-Z] is [a-z]. A "-" at the end of a class is itself.
+// A letter is a character with the marks that combine with it, so ? matches
+// a letter with its accent however many code points that is. Names that begin
+// with a dot are names as others. A choice is written out before anything else,
+// and each result is a pattern of its own by this grammar.
+//
+// Bounds: MaxAlternatives results of choices, MaxNesting choices within one
+// another, MaxDeep ** and 63 names in each result, MaxStates states in all.
+// They bound the work of any meeting by MaxMeetStates, so that Meets needs no
+// way to fail.
+//
+// As an example, src/{api,web}/**/[!_]*.ts is the two patterns
+//
+//	src/api/**/[!_]*.ts
+//	src/web/**/[!_]*.ts
+//
+// It covers src/api/x.ts, src/web/a/b/Main.TS and src/api/.ts, and does not
+// cover src/api/_x.ts (the class), src/api/x.tsx (ends otherwise) or
+// api/x.ts (patterns begin at the top). It meets src/**/index.*, and the
+// witness is src/api/index.ts. It does not meet src/*/*.go: no name ends in
+// both .ts and .go.
 package scope

@@ -2,9 +2,7 @@ package scope
 
 import (
 	"errors"
-	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
 // A Kind is what stands at a path of a working tree.
@@ -22,7 +20,8 @@ type Tree interface {
 	// repository path; "." is the top. A word outside the repository is an error.
 	Rel(word string) (path string, err error)
 
-	// Kind tells what stands at a repository path. A symbolic link on the way
+	// Kind tells what stands at a repository path. A name that the system cannot
+	// have is Missing, as are the names below a file. A symbolic link on the way
 	// that leaves the repository is an error.
 	Kind(path string) (Kind, error)
 }
@@ -81,24 +80,6 @@ func door(t Tree, word string, literal bool) (Entry, error) {
 	return Path(path)
 }
 
-// speakable refuses what no form has before the tree is asked about it.
-func speakable(word string) error {
-	switch {
-	case word == "":
-		return refuse("empty", "name a path, a folder, a pattern or @resource; . is the whole repository")
-	case !utf8.ValidString(word):
-		return refuse("not UTF-8", "claim the folder above it")
-	case len(word) > maxText:
-		return refuse(fmt.Sprintf("%d bytes", len(word)), "write it shorter")
-	}
-	for _, r := range word {
-		if forbidden(r) {
-			return refuse(fmt.Sprintf("holds the control character %U", r), "claim the folder above it")
-		}
-	}
-	return nil
-}
-
 func look(t Tree, word string) (string, Kind, error) {
 	path, err := t.Rel(word)
 	if err != nil {
@@ -131,9 +112,6 @@ func doorGlob(t Tree, word string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	if base == "" {
-		base = "."
-	}
 	at, err := t.Rel(base)
 	if err != nil {
 		return Entry{}, err
@@ -160,27 +138,30 @@ func doorGlob(t Tree, word string) (Entry, error) {
 // splitGlob cuts a word before the first part that has a wildcard and is no
 // existing folder.
 func splitGlob(t Tree, word string) (base, rest string, err error) {
-	for at := 0; at < len(word); {
+	at := 0
+	for at < len(word) {
 		end := strings.IndexByte(word[at:], '/')
 		if end < 0 {
-			return strings.TrimRight(word[:at], "/"), word[at:], nil
+			break
 		}
-		part := word[at : at+end]
-		if strings.ContainsAny(part, `*?[]{}\`) {
+		if strings.ContainsAny(word[at:at+end], `*?[]{}\`) {
 			_, kind, err := look(t, word[:at+end])
 			if err != nil {
 				return "", "", err
 			}
 			if kind != Folder {
-				if base = strings.TrimRight(word[:at], "/"); base == "" && at > 0 {
-					base = "/"
-				}
-				return base, word[at:], nil
+				break
 			}
 		}
 		at += end + 1
 	}
-	return word, "", nil
+	switch base = strings.TrimRight(word[:at], "/"); {
+	case at == 0:
+		base = "."
+	case base == "":
+		base = "/"
+	}
+	return base, word[at:], nil
 }
 
 // escape writes a path as a pattern that matches it alone.

@@ -1,8 +1,6 @@
 package scope
 
-import (
-	"strings"
-)
+import "strings"
 
 // MaxEntryBytes bounds the stored form of one entry.
 const MaxEntryBytes = 256
@@ -49,8 +47,8 @@ func (e Entry) String() string {
 }
 
 // Show is e as people type it at the top of the repository: "a/b.go", "a/b/",
-// ".", "src/**/*.go", "@port/3000". A path whose first letter is @ is shown as
-// "./@types/a.d.ts", so that it is not taken for a resource.
+// ".", "src/**/*.go", "@port/3000". A path or a pattern that begins with @ is
+// shown as "./@types/a.d.ts", so that it is not taken for a resource.
 func (e Entry) Show() string {
 	switch e.form {
 	case FormResource:
@@ -60,7 +58,7 @@ func (e Entry) Show() string {
 			return "."
 		}
 		return e.text + "/"
-	case FormPath:
+	case FormPath, FormGlob:
 		if strings.HasPrefix(e.text, "@") {
 			return "./" + e.text
 		}

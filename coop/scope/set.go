@@ -104,8 +104,8 @@ type Meeting struct {
 	Witness string
 }
 
-// Meets finds an entry of s and one of t that meet. It is exact and symmetric;
-// which of several meetings it names is fixed by the two sets.
+// Meets finds an entry of s and one of t that meet: the first of s, and the
+// first of t that meets it. Whether there is one is exact and symmetric.
 func (s Set) Meets(t Set) (Meeting, bool) {
 	ps, pt := compileSet(s), compileSet(t)
 	for _, a := range ps {
