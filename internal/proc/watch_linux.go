@@ -11,11 +11,13 @@ import (
 func announced(pid int) (wait func() bool, cancel func(), err error) {
 	fd, err := unix.PidfdOpen(pid, unix.O_NONBLOCK)
 	if err == unix.EINVAL { // before Linux 5.10 the flag is unknown
-		if fd, err = unix.PidfdOpen(pid, 0); err == nil {
-			err = unix.SetNonblock(fd, true)
-		}
+		fd, err = unix.PidfdOpen(pid, 0)
 	}
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
 		return nil, nil, err
 	}
 	file := os.NewFile(uintptr(fd), "pidfd")
