@@ -1,0 +1,225 @@
+package fold
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
+)
+
+// A checkpoint removes what it does not name, in the streams that it covers.
+type checkpoint struct {
+	st      *stream
+	seq     uint64
+	covers  []*stream // by id
+	kept    map[*stream][]event.Range
+	digest  string
+	missing uint64 // named events that are not held
+	bad     bool   // its digest is wrong, or it names what is not below it
+}
+
+func (s *State) readCheckpoint(st *stream, h head, b event.StreamCheckpoint) *checkpoint {
+	k := &checkpoint{st: st, seq: h.seq, digest: b.Digest, kept: make(map[*stream][]event.Range, len(b.Kept))}
+	for _, id := range slices.Sorted(slices.Values(b.Covers)) {
+		k.covers = append(k.covers, s.stream(id))
+	}
+	for id, ranges := range b.Kept {
+		k.kept[s.stream(id)] = ranges
+	}
+	return k
+}
+
+func (k *checkpoint) on(*State)  {}
+func (k *checkpoint) off(*State) {}
+
+func (k *checkpoint) body() event.Body {
+	b := event.StreamCheckpoint{Digest: k.digest, Kept: make(map[ident.Stream][]event.Range, len(k.kept))}
+	for _, st := range k.covers {
+		b.Covers = append(b.Covers, st.id)
+	}
+	for st, ranges := range k.kept {
+		b.Kept[st.id] = ranges
+	}
+	return b
+}
+
+// cover brings a new checkpoint into force.
+func (s *State) cover(k *checkpoint) {
+	for _, st := range k.covers {
+		st.ckpts = append(st.ckpts, k)
+	}
+	k.st.rt.ckpts = append(k.st.rt.ckpts, k)
+	for st, ranges := range k.kept {
+		k.missing += st.missing(ranges)
+		if n := len(ranges); st == k.st && n > 0 && ranges[n-1].Last >= k.seq {
+			k.bad = true
+		}
+	}
+	if k.missing == 0 {
+		k.verify()
+	}
+	s.remask(k.st.rt)
+}
+
+// missing counts the events in ranges that are not held.
+func (st *stream) missing(ranges []event.Range) (n uint64) {
+	for _, r := range ranges {
+		i, _ := st.find(r.First)
+		j, _ := st.find(r.Last + 1)
+		n += r.Last - r.First + 1 - uint64(j-i)
+	}
+	return n
+}
+
+// verify sums the named events, all of which are held.
+func (k *checkpoint) verify() {
+	streams := slices.Clone(k.covers)
+	slices.SortFunc(streams, func(a, b *stream) int { return strings.Compare(string(a.id), string(b.id)) })
+	sum := sha256.New()
+	for _, st := range streams {
+		for _, r := range k.kept[st] {
+			i, _ := st.find(r.First)
+			for ; i < len(st.entries) && st.entries[i].seq <= r.Last; i++ {
+				sum.Write(st.entries[i].hash[:])
+			}
+		}
+	}
+	k.bad = k.bad || hex.EncodeToString(sum.Sum(nil)) != k.digest
+}
+
+// arrived tells the checkpoints that wait for it of an event.
+func (s *State) arrived(st *stream, seq uint64) {
+	for _, k := range st.ckpts {
+		if k.missing == 0 || !k.names(st, seq) {
+			continue
+		}
+		if k.missing--; k.missing == 0 {
+			if k.verify(); k.bad {
+				s.remask(k.st.rt)
+			}
+		}
+	}
+}
+
+func (k *checkpoint) names(st *stream, seq uint64) bool {
+	ranges := k.kept[st]
+	i, found := slices.BinarySearchFunc(ranges, seq, func(r event.Range, seq uint64) int { return cmp.Compare(r.First, seq) })
+	return found || i > 0 && seq <= ranges[i-1].Last
+}
+
+// reaches tells whether k may speak for st: its own stream, and earlier runs
+// that its stream's first event names. What an earlier run wrote is all below.
+func (k *checkpoint) reaches(st *stream) bool {
+	return k.st == st || st.before(k.st) && k.st.run.names(st)
+}
+
+// masked tells whether a checkpoint in force removes the effect of an event.
+func (st *stream) masked(seq uint64, f fact) bool {
+	if _, first := f.(*succession); first {
+		return false
+	}
+	return slices.ContainsFunc(st.masks, func(k *checkpoint) bool {
+		return (k.st != st || seq < k.seq) && !k.names(st, seq)
+	})
+}
+
+// unmasked tells whether some event of first to last would have an effect if it
+// were held. Those that would are ranges, so it is enough to look where one begins.
+func (st *stream) unmasked(first, last uint64) bool {
+	if first == 1 || !st.masked(first, nil) {
+		return true
+	}
+	for _, k := range st.masks {
+		if k.st == st && first <= k.seq && k.seq <= last && !st.masked(k.seq, nil) {
+			return true
+		}
+		for _, r := range k.kept[st] {
+			if first <= r.First && r.First <= last && !st.masked(r.First, nil) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// remask works out which checkpoints of a runtime are in force and gives the
+// events of its streams their effect, or takes it, where that has changed. A
+// checkpoint can only remove lower ones, so they are gone through from the
+// highest down.
+func (s *State) remask(rt *runtime) {
+	slices.SortFunc(rt.ckpts, func(a, b *checkpoint) int { return b.rank(a) })
+	old := map[*stream][]*checkpoint{}
+	for _, k := range rt.ckpts {
+		for _, st := range k.covers {
+			if _, ok := old[st]; !ok && st.rt == rt {
+				old[st], st.masks = st.masks, nil
+			}
+		}
+	}
+	for _, k := range rt.ckpts {
+		if k.bad || k.st.masked(k.seq, k) {
+			continue
+		}
+		for _, st := range k.covers {
+			if k.reaches(st) {
+				st.masks = append(st.masks, k)
+			}
+		}
+	}
+	for st, before := range old {
+		if !slices.Equal(before, st.masks) {
+			s.toggle(st)
+			s.rescan(st)
+		}
+	}
+}
+
+// rank orders checkpoints so that none is removed by a lower one.
+func (k *checkpoint) rank(l *checkpoint) int {
+	return cmp.Or(cmp.Compare(k.st.runNumber(), l.st.runNumber()), strings.Compare(string(k.st.id), string(l.st.id)), cmp.Compare(k.seq, l.seq))
+}
+
+func (st *stream) runNumber() uint64 {
+	if st.run == nil {
+		return 0
+	}
+	return st.run.run
+}
+
+func (s *State) toggle(st *stream) {
+	for i := range slices.Backward(st.entries) {
+		e := &st.entries[i]
+		off := st.masked(e.seq, e.fact)
+		if off == e.off {
+			continue
+		}
+		e.off = off
+		switch {
+		case e.fact == nil:
+		case off:
+			e.fact.off(s)
+		default:
+			e.fact.on(s)
+		}
+	}
+}
+
+// incomplete tells whether a checkpoint in force names an event of the stream
+// that is not held.
+func (st *stream) incomplete() bool {
+	return slices.ContainsFunc(st.masks, func(k *checkpoint) bool { return st.missing(k.kept[st]) > 0 })
+}
+
+// badCheckpoints counts those of the stream that are unreadable.
+func (st *stream) badCheckpoints() (n int) {
+	for _, k := range st.rt.ckpts {
+		if k.st == st && k.bad && !st.masked(k.seq, k) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,203 @@
+package fold
+
+import (
+	"slices"
+
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/coop/scope"
+)
+
+// A claim is one acquired claim, for as long as its event is held.
+type claim struct {
+	thing
+	scope  scope.Set
+	mode   mode
+	text   *claimText // nil when nothing was said
+	fences []ref
+	breaks []ref
+
+	where  ident.CheckoutID // checkout() as it was last looked at
+	fenced bool             // by a fence that counts
+	winner *claim           // who beats it
+	holds  bool             // a live, unfenced claim that nobody beats
+	queued bool
+}
+
+type claimText struct{ intent, issue, reason string }
+
+type mode uint8
+
+const (
+	advisory mode = iota
+	exclusive
+	inCheckout
+)
+
+var modes = [...]event.Mode{advisory: event.ModeAdvisory, exclusive: event.ModeExclusive, inCheckout: event.ModeCheckout}
+
+func (s *State) readClaim(st *stream, h head, b event.ClaimAcquired) *claim {
+	c := &claim{thing: thing{act: s.act(st, h, b.Session)}, scope: b.Scope, fences: s.refs(b.Fences), breaks: s.refs(b.Breaks)}
+	c.self = c
+	c.mode = mode(max(0, slices.Index(modes[:], b.Mode)))
+	if b.Intent != "" || b.Issue != "" || b.Reason != "" {
+		c.text = &claimText{b.Intent, b.Issue, b.Reason}
+	}
+	st.adopt(&c.thing)
+	return c
+}
+
+func (c *claim) words() claimText {
+	if c.text == nil {
+		return claimText{}
+	}
+	return *c.text
+}
+
+func (c *claim) body() event.Body {
+	w := c.words()
+	return event.ClaimAcquired{
+		Session: c.ln.sess.sid, Scope: c.scope, Mode: modes[c.mode], Intent: w.intent, Issue: w.issue, Reason: w.reason,
+		Fences: keysOf(c.fences), Breaks: keysOf(c.breaks),
+	}
+}
+
+func (c *claim) on(s *State) {
+	for _, r := range c.fences {
+		s.doubt(r.join(c))
+	}
+	s.enter(&c.thing)
+}
+
+func (c *claim) off(s *State) {
+	for _, r := range c.fences {
+		s.doubt(r.part(c))
+	}
+	s.leave(&c.thing)
+}
+
+// A release ends a claim of its own session.
+type release struct {
+	act
+	of     ref
+	reason string
+	fence  ref // zero when none
+	by     string
+}
+
+func (s *State) readRelease(st *stream, h head, b event.ClaimReleased) *release {
+	r := &release{act: s.act(st, h, b.Session), of: s.ref(b.Claim), reason: b.Reason, by: b.By}
+	if b.Fence != nil {
+		r.fence = s.ref(*b.Fence)
+	}
+	return r
+}
+
+func (r *release) body() event.Body {
+	b := event.ClaimReleased{Claim: r.of.key(), Session: r.ln.sess.sid, Reason: r.reason, By: r.by}
+	if r.fence.st != nil {
+		k := r.fence.key()
+		b.Fence = &k
+	}
+	return b
+}
+
+func (r *release) on(s *State)  { s.doubt(r.of.join(r)) }
+func (r *release) off(s *State) { s.doubt(r.of.part(r)) }
+
+// released returns the first release that counts, nil when there is none.
+func (c *claim) released() *release {
+	var first *release
+	for _, f := range c.refs {
+		if r, ok := f.(*release); ok && c.own(&r.act) && (first == nil || r.order(&first.act) < 0) {
+			first = r
+		}
+	}
+	return first
+}
+
+// fencers are the claims whose fence of c counts, in order.
+func (c *claim) fencers() []*claim {
+	var out []*claim
+	for _, f := range c.refs {
+		if by, ok := f.(*claim); ok && by.fencing(c) {
+			out = append(out, by)
+		}
+	}
+	slices.SortFunc(out, func(a, b *claim) int { return a.order(&b.act) })
+	return out
+}
+
+// fencing tells whether c's fence of d counts. Nothing in it can turn from true
+// to false: neither the end of c, nor of anything else.
+func (c *claim) fencing(d *claim) bool {
+	return d.held && c.ln.sess != d.ln.sess && c.lamport > d.lamport &&
+		c.mayExclude(d) && meet(c.scope, d.scope)
+}
+
+// mayExclude tells whether c and d exclude each other in some checkout that
+// their sessions may have been in.
+func (c *claim) mayExclude(d *claim) bool {
+	if c.mode == advisory || d.mode == advisory {
+		return false
+	}
+	if c.mode == exclusive && d.mode == exclusive {
+		return true
+	}
+	theirs := d.checkouts()
+	return slices.ContainsFunc(c.checkouts(), func(id ident.CheckoutID) bool { return slices.Contains(theirs, id) })
+}
+
+// excludes tells whether c and d, whose scopes meet, cannot both be held.
+func (c *claim) excludes(d *claim) bool {
+	switch {
+	case c.ln.sess == d.ln.sess, c.mode == advisory, d.mode == advisory:
+		return false
+	case c.mode == exclusive && d.mode == exclusive:
+		return true
+	}
+	return c.where != "" && c.where == d.where
+}
+
+func meet(a, b scope.Set) bool {
+	_, ok := a.Meets(b)
+	return ok
+}
+
+// weigh brings what c is in line with what is known of it.
+func (c *claim) weigh(s *State) {
+	live := c.held && c.released() == nil && c.ended() == ""
+	fenced := c.held && c.isFenced()
+	where := c.checkout()
+	if live != c.live {
+		c.enliven(live)
+		if live {
+			s.index.add(c)
+		} else {
+			s.index.remove(c)
+		}
+		s.unsettle(c.ln.sess, false)
+		s.overlaps(c)
+		// Those it fences are conflicted while it lives and expired then.
+		for _, r := range c.fences {
+			if t := r.st.target(r.seq); t != nil {
+				s.work.touch(t.self)
+			}
+		}
+	}
+	moved := where != c.where
+	c.fenced, c.where = fenced, where
+	s.work.touch(c)
+	s.work.push(c)
+	if moved && live {
+		s.overlaps(c)
+		s.neighbours(c)
+	}
+}
+
+func (c *claim) isFenced() bool {
+	return slices.ContainsFunc(c.refs, func(f fact) bool {
+		by, ok := f.(*claim)
+		return ok && by.fencing(c)
+	})
+}

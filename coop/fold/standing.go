@@ -1,0 +1,215 @@
+package fold
+
+import (
+	"container/heap"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/coop/scope"
+)
+
+// An index finds live claims by what they cover.
+type index struct {
+	sets *scope.Index[*claim]
+	live map[*claim]struct{}
+}
+
+func newIndex() index { return index{new(scope.Index[*claim]), map[*claim]struct{}{}} }
+
+func (x index) add(c *claim) {
+	x.sets.Add(c, c.scope)
+	x.live[c] = struct{}{}
+}
+
+func (x index) remove(c *claim) {
+	x.sets.Remove(c)
+	delete(x.live, c)
+}
+
+func (x index) all() iter.Seq[*claim]                { return maps.Keys(x.live) }
+func (x index) meeting(s scope.Set) iter.Seq[*claim] { return x.sets.Meeting(s) }
+
+// contends tells whether c can be held at all.
+func (c *claim) contends() bool { return c.live && !c.fenced && c.mode != advisory }
+
+// neighbours queues what c may beat or free.
+func (s *State) neighbours(c *claim) {
+	for d := range s.index.meeting(c.scope) {
+		if d != c && d.mode != advisory && c.order(&d.act) < 0 {
+			s.work.push(d)
+		}
+	}
+}
+
+// overlaps notes that what c meets may overlap it, or not any more.
+func (s *State) overlaps(c *claim) {
+	for d := range s.index.meeting(c.scope) {
+		if d.ln.sess != c.ln.sess {
+			s.work.touch(d)
+		}
+	}
+}
+
+// judge goes through the queued claims from the lowest up, and says of each
+// whether it is held: whether no held claim below it excludes it. A claim is
+// judged after all below it are settled, and what changes is only ever looked
+// for above it, so each is judged once and the answer is that of a walk through
+// all claims in order.
+func (s *State) judge() {
+	for len(s.work.queue) > 0 {
+		c := heap.Pop(&s.work.queue).(*claim)
+		c.queued = false
+		winner := s.winner(c)
+		holds := c.contends() && winner == nil
+		if winner != c.winner {
+			c.winner = winner
+			s.work.touch(c)
+		}
+		if holds != c.holds {
+			c.holds = holds
+			s.work.touch(c)
+			s.neighbours(c)
+		}
+	}
+}
+
+// winner is the lowest held claim that excludes c, nil when there is none.
+func (s *State) winner(c *claim) *claim {
+	if !c.contends() {
+		return nil
+	}
+	var best *claim
+	for d := range s.index.meeting(c.scope) {
+		if d.holds && d.order(&c.act) < 0 && d.excludes(c) && (best == nil || d.order(&best.act) < 0) {
+			best = d
+		}
+	}
+	return best
+}
+
+// queue is a heap of claims, lowest first.
+type queue []*claim
+
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return q[i].order(&q[j].act) < 0 }
+func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(c any)        { *q = append(*q, c.(*claim)) }
+func (q *queue) Pop() any {
+	old := *q
+	c := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return c
+}
+
+// StandingState says what a claim is worth.
+type StandingState string
+
+const (
+	// StandingHeld: it is valid. An advisory claim that is live is always held.
+	StandingHeld StandingState = "held"
+	// StandingConflicted: a live claim fenced it, or a held one came first.
+	StandingConflicted StandingState = "conflicted"
+	// StandingExpired: it was fenced by a claim that has ended since, or its run is gone.
+	StandingExpired StandingState = "expired"
+	// StandingReleased: it was released or ended with its session.
+	StandingReleased StandingState = "released"
+)
+
+// Standing is what a claim is worth by events.
+type Standing struct {
+	State StandingState
+	By    event.Key // the fence or the winner, when conflicted or expired by one
+	// Overlaps are the live claims of other sessions that meet this live one and
+	// neither exclude it nor are excluded, in the order of events.
+	Overlaps []event.Key
+}
+
+// Standing judges a claim, after taking out the claims whose session's current
+// run is gone; nil is none. An unknown claim is released.
+func (s *State) Standing(k event.Key, gone func(ident.Stream) bool) Standing {
+	c := s.claim(k)
+	if c == nil || !c.live {
+		return Standing{State: StandingReleased}
+	}
+	j := judgement{s: s, gone: gone, holds: map[*claim]bool{}}
+	if j.out(c) {
+		return Standing{State: StandingExpired}
+	}
+	v := Standing{State: StandingHeld}
+	var best *claim
+	for d := range s.index.meeting(c.scope) {
+		switch {
+		case d.ln.sess == c.ln.sess || j.out(d):
+		case !d.excludes(c):
+			v.Overlaps = append(v.Overlaps, d.key())
+		case d.order(&c.act) < 0 && j.held(d) && (best == nil || d.order(&best.act) < 0):
+			best = d
+		}
+	}
+	slices.SortFunc(v.Overlaps, func(a, b event.Key) int { return s.claim(a).order(&s.claim(b).act) })
+	switch {
+	case c.fenced:
+		v.State, v.By = j.fence(c)
+	case best != nil:
+		v.State, v.By = StandingConflicted, best.key()
+	}
+	return v
+}
+
+// standing is how a live claim stands when no run is gone, as it was last judged.
+func (c *claim) standing() (StandingState, event.Key) {
+	switch {
+	case c.fenced:
+		return new(judgement).fence(c)
+	case c.winner != nil:
+		return StandingConflicted, c.winner.key()
+	}
+	return StandingHeld, event.Key{}
+}
+
+// A judgement is one walk over the claims that are left when some runs are gone.
+type judgement struct {
+	s     *State
+	gone  func(ident.Stream) bool
+	holds map[*claim]bool
+}
+
+func (j *judgement) out(c *claim) bool { return j.gone != nil && j.gone(c.ln.st.now().id) }
+
+// fence tells how c stands that is fenced, and by whom: by the first that is
+// live, else by the first.
+func (j *judgement) fence(c *claim) (StandingState, event.Key) {
+	all := c.fencers()
+	for _, by := range all {
+		if by.live && !j.out(by) {
+			return StandingConflicted, by.key()
+		}
+	}
+	return StandingExpired, all[0].key()
+}
+
+// held tells whether d, which meets a later claim, is held. It only ever looks
+// at lower claims, so it comes to an end.
+func (j *judgement) held(d *claim) bool {
+	if !d.contends() || j.out(d) {
+		return false
+	}
+	if j.gone == nil {
+		return d.holds
+	}
+	if h, ok := j.holds[d]; ok {
+		return h
+	}
+	h := true
+	for e := range j.s.index.meeting(d.scope) {
+		if e.order(&d.act) < 0 && e.excludes(d) && j.held(e) {
+			h = false
+			break
+		}
+	}
+	j.holds[d] = h
+	return h
+}

@@ -1,0 +1,167 @@
+package fold
+
+import (
+	"slices"
+
+	"github.com/comity-dev/comity/coop/ident"
+)
+
+// A thing is what others refer to by its event: a claim, a review request, a
+// publication. The first two stand while their session does.
+type thing struct {
+	act
+	refs    []fact // in effect, that name it
+	held    bool   // in effect itself
+	birth   birth
+	opening *mark // of birthOpen
+	live    bool
+	dirty   bool
+	self    fact // the claim or review that it is part of
+}
+
+// birth says what the thing's session rests on in its own stream, which is held
+// up to the thing, so that nothing of another stream can change it.
+type birth uint8
+
+const (
+	birthNone   birth = iota // the session was not open: it never stands
+	birthOpen                // an opening
+	birthListed              // the succession that begins the stream
+	birthLost                // nothing held, but something is lost here
+)
+
+// A holder is a fact that others may refer to.
+type holder interface {
+	fact
+	it() *thing
+}
+
+func (t *thing) it() *thing { return t }
+
+// born looks up what t rests on.
+func (t *thing) born() {
+	ln, after := t.ln, uint64(0)
+	t.birth, t.opening = birthNone, nil
+	i, _ := ln.place(t.seq)
+	if i > 0 {
+		m := ln.marks[i-1]
+		if after = m.seq; m.info != nil {
+			t.birth, t.opening = birthOpen, m
+			return
+		}
+	} else if ln.st.run != nil && ln.st.run.lists(ln.sess.sid) {
+		t.birth = birthListed
+		return
+	}
+	if ln.st.lostBetween(after, t.seq) {
+		t.birth = birthLost
+	}
+}
+
+// enter puts a claim or review into effect, leave takes it out.
+func (s *State) enter(t *thing) {
+	t.held = true
+	t.born()
+	if t.birth == birthListed {
+		t.ln.inherited = append(t.ln.inherited, t)
+	}
+	s.doubt(t)
+}
+
+func (s *State) leave(t *thing) {
+	t.held = false
+	if i := slices.Index(t.ln.inherited, t); i >= 0 {
+		t.ln.inherited = slices.Delete(t.ln.inherited, i, i+1)
+	}
+	s.doubt(t)
+}
+
+// The ways in which a thing ends with its session.
+const (
+	endUnopened  = "unopened"  // its session was not open
+	endSucceeded = "succeeded" // a later run did not carry it
+)
+
+// ended tells how t ended with its session, "" when it did not.
+func (t *thing) ended() string {
+	x := t.ln.sess
+	if t.birth == birthNone || t.birth == birthListed && !x.backed(t.ln.st) {
+		return endUnopened
+	}
+	if c := x.closedAfter(&t.act); c != nil {
+		return c.reason
+	}
+	if !t.ln.st.carried(x.sid) {
+		return endSucceeded
+	}
+	return ""
+}
+
+// enliven counts t among what lives of its session, or not any more.
+func (t *thing) enliven(live bool) {
+	x := t.ln.sess
+	t.live = live
+	if !live {
+		delete(x.live, t)
+		return
+	}
+	if x.live == nil {
+		x.live = map[*thing]struct{}{}
+	}
+	x.live[t] = struct{}{}
+}
+
+// own tells whether an act is by t's session: only its runs may end it.
+func (t *thing) own(a *act) bool { return a.ln.sess == t.ln.sess }
+
+// checkouts are the checkouts in which t's session may have been: the one that
+// its own stream tells, else all that earlier runs told. A set, so that a fence
+// that counted still counts when more of the earlier runs arrives.
+func (t *thing) checkouts() []ident.CheckoutID {
+	switch t.birth {
+	case birthOpen:
+		return []ident.CheckoutID{t.opening.info.Checkout}
+	case birthListed:
+		var all []ident.CheckoutID
+		for _, ln := range t.ln.sess.lines {
+			if ln.st.before(t.ln.st) {
+				all = ln.addCheckouts(all)
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+func (ln *line) addCheckouts(all []ident.CheckoutID) []ident.CheckoutID {
+	for _, m := range ln.marks {
+		if m.info != nil && !slices.Contains(all, m.info.Checkout) {
+			all = append(all, m.info.Checkout)
+		}
+	}
+	return all
+}
+
+// checkout is where t's session was when it wrote t, as far as is known: the
+// latest opening before it. "" while none is held.
+func (t *thing) checkout() ident.CheckoutID {
+	if t.birth == birthOpen {
+		return t.opening.info.Checkout
+	}
+	if t.birth != birthListed {
+		return ""
+	}
+	var best *mark
+	for _, ln := range t.ln.sess.lines {
+		if !ln.st.before(t.ln.st) {
+			continue
+		}
+		if m := ln.opening; m != nil && (best == nil || byRun(best.ln.st, ln.st) < 0) {
+			best = m
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	return best.info.Checkout
+}
