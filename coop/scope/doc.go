@@ -71,9 +71,10 @@
 //	src/api/**/[!_]*.ts
 //	src/web/**/[!_]*.ts
 //
-// It covers src/api/x.ts, src/web/a/b/Main.TS and src/api/.ts, and does not
-// cover src/api/_x.ts (the class), src/api/x.tsx (ends otherwise) or
-// api/x.ts (patterns begin at the top). It meets src/**/index.*, and the
+// It covers src/api/x.ts and src/web/a/b/Main.TS, and does not cover
+// src/api/_x.ts (the class), src/api/.ts (the class takes the dot, and .ts
+// is still to come), src/api/x.tsx (ends otherwise) or api/x.ts (patterns
+// begin at the top). It meets src/**/index.*, and the
 // witness is src/api/index.ts. It does not meet src/*/*.go: no name ends in
 // both .ts and .go.
 package scope
