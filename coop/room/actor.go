@@ -1,0 +1,158 @@
+package room
+
+import (
+	"context"
+	"strings"
+
+	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/fold"
+	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/coop/scope"
+)
+
+// An Actor is who asks, and where it stands.
+type Actor struct {
+	// Session is the name that the caller gave, "" when it gave none.
+	Session string
+	// Terminal is the process that leads the caller's terminal; nil when it has
+	// none or is not known.
+	Terminal *Process
+	Checkout ident.CheckoutID
+	Top      string // folder of the checkout
+	By       string // the person
+	Host     string
+	Tree     Tree
+	Git      Git
+}
+
+// A Tree is the working tree of the caller's checkout, as the door of package
+// scope asks for it.
+type Tree = scope.Tree
+
+// A Kind is what stands at a path of a Tree.
+type Kind = scope.Kind
+
+// The kinds.
+const (
+	Missing = scope.Missing
+	File    = scope.File
+	Folder  = scope.Folder
+)
+
+// Git answers what the room asks of the caller's checkout.
+type Git interface {
+	// Head is the branch ("" when detached) and commit ("" before the first).
+	Head(ctx context.Context) (branch, commit string, err error)
+	// Commit resolves a revision to a commit and its tree.
+	Commit(ctx context.Context, rev string) (commit, tree string, err error)
+	// Changed lists what this branch and the working tree changed since the
+	// default branch; more tells that the list was cut.
+	Changed(ctx context.Context) (paths []string, more bool, err error)
+}
+
+// acting finds the session that a acts as, among those that are open. It
+// returns "" without an error when a names none and its terminal has none.
+func (r *Room) acting(v look, a Actor) (string, error) {
+	if a.Session != "" {
+		sid, err := r.ownSID(a.Session)
+		if err != nil {
+			return "", err
+		}
+		return sid, r.mustBeOpen(v, sid)
+	}
+	if a.Terminal == nil {
+		return "", nil
+	}
+	for sid, o := range r.owners {
+		if o.Kind == ownerTerminal && o.Process == *a.Terminal && r.isOpen(v, sid) {
+			return sid, nil
+		}
+	}
+	return "", nil
+}
+
+// ownSID accepts a session of this runtime by its short or its whole name.
+func (r *Room) ownSID(name string) (string, error) {
+	if !strings.Contains(name, "/") {
+		if err := ident.ValidSID(name); err != nil {
+			return "", api.Errorf(api.CodeUsage, "%v", err)
+		}
+		return name, nil
+	}
+	id, err := ident.ParseSessionID(name)
+	if err != nil {
+		return "", api.Errorf(api.CodeUsage, "%v", err)
+	}
+	if !r.own(id) {
+		return "", api.Errorf(api.CodeNotOwn, "session %s belongs to another machine or user", id.SID).
+			WithHint("act as a session of your own: comity session list")
+	}
+	return id.SID, nil
+}
+
+// sessionOf finds or opens the session of a writing call. opened names the one
+// that it opened for the caller's terminal.
+func (r *Room) sessionOf(ctx context.Context, a Actor, intent, issue string) (sid, opened string, err error) {
+	r.view(func(v look) {
+		if sid, err = r.acting(v, a); err == nil && sid != "" {
+			r.touch(sid)
+		}
+	})
+	if err != nil || sid != "" {
+		return sid, "", err
+	}
+	if a.Terminal == nil {
+		return "", "", noSession()
+	}
+	reply, err := r.openSession(ctx, a, api.SessionOpenRequest{Intent: intent, Issue: issue}, &owner{Kind: ownerTerminal, Process: *a.Terminal})
+	if err != nil {
+		return "", "", err
+	}
+	if !reply.Created { // another command of this terminal was faster
+		return reply.Session.Session, "", nil
+	}
+	return reply.Session.Session, reply.Session.Session, nil
+}
+
+func noSession() error {
+	return api.Errorf(api.CodeNoSession, "no session: none is named and this process has no terminal").
+		WithHint("export COMITY_SESSION=$(comity session open --pid $PPID), or name one with --session")
+}
+
+// isOpen counts what is written and not yet synced: a close that is on its way
+// has closed.
+func (r *Room) isOpen(v look, sid string) bool {
+	s, ok := v.State().Session(r.id(sid))
+	open := ok && s.State == fold.SessionOpen
+	for _, e := range v.Pending() {
+		switch b := e.Body.(type) {
+		case event.SessionOpened:
+			open = open || b.Info.Session == sid
+		case event.SessionClosed:
+			open = open && b.Session != sid
+		}
+	}
+	return open
+}
+
+func (r *Room) mustBeOpen(v look, sid string) error {
+	if r.isOpen(v, sid) {
+		return nil
+	}
+	s, ok := v.State().Session(r.id(sid))
+	if !ok {
+		return api.Errorf(api.CodeUnknownSession, "session %s is not known here", sid).
+			WithHint("comity session list shows the open ones; comity session open --name %s opens it", sid)
+	}
+	return api.Errorf(api.CodeSessionClosed, "session %s is closed: %s", sid, words(s.Reason)).
+		WithHint("open a session: comity session open")
+}
+
+// words makes a reason code readable.
+func words(reason string) string {
+	if reason == "" {
+		return "no reason given"
+	}
+	return strings.ReplaceAll(reason, "_", " ")
+}

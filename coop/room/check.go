@@ -1,0 +1,155 @@
+package room
+
+import (
+	"context"
+	"slices"
+
+	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/fold"
+	"github.com/comity-dev/comity/coop/journal"
+	"github.com/comity-dev/comity/coop/scope"
+)
+
+// MaxCheckPaths bounds one check.
+const MaxCheckPaths = 1000
+
+// verdicts from best to worst.
+var verdicts = []string{api.CheckFree, api.CheckYours, api.CheckAdvisory, api.CheckLapsed, api.CheckTaken}
+
+// Check answers whether the acting session may write paths now. It writes
+// nothing, waits for no disk and needs no session: without one, whatever
+// another holds is taken.
+func (r *Room) Check(_ context.Context, a Actor, req api.CheckRequest) (api.CheckReply, error) {
+	reply := api.CheckReply{Verdict: api.CheckFree, Paths: []api.CheckPath{}}
+	if n := len(req.Paths); n == 0 || n > MaxCheckPaths {
+		return reply, api.Errorf(api.CodeUsage, "%d paths to check: want 1 to %d", n, MaxCheckPaths)
+	}
+	entries, err := pathsOf(a, req.Paths)
+	if err != nil {
+		return reply, err
+	}
+	r.view(func(v look) { err = r.check(v, a, req, entries, &reply) })
+	return reply, err
+}
+
+// pathsOf takes every word as a path, since it is a file that is to be written.
+func pathsOf(a Actor, words []string) ([]scope.Entry, error) {
+	out := make([]scope.Entry, 0, len(words))
+	for _, w := range words {
+		e, err := scope.Door(a.Tree, w, true)
+		if err != nil {
+			return nil, badScope(err)
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+func (r *Room) check(v look, a Actor, req api.CheckRequest, entries []scope.Entry, reply *api.CheckReply) error {
+	if r.cfg.Gap != nil {
+		if left := r.cfg.Gap(); left > 0 {
+			return gapError(left)
+		}
+	}
+	sid, err := r.acting(v, a)
+	if err != nil {
+		return err
+	}
+	reply.Session = sid
+	if sid != "" {
+		r.touch(sid)
+	}
+	lapsed, err := r.checkToken(v, req)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		p := r.checkPath(v, a, sid, e)
+		if lapsed && worse(api.CheckLapsed, p.Verdict) {
+			p.Verdict = api.CheckLapsed
+		}
+		if worse(p.Verdict, reply.Verdict) {
+			reply.Verdict = p.Verdict
+		}
+		reply.Paths = append(reply.Paths, p)
+	}
+	return nil
+}
+
+func worse(a, b string) bool { return slices.Index(verdicts, a) > slices.Index(verdicts, b) }
+
+// checkToken compares a fencing token with the claim that it names. An epoch
+// that is not the claim's own was never handed out for it, and is refused.
+func (r *Room) checkToken(v look, req api.CheckRequest) (lapsed bool, err error) {
+	if req.Claim == "" {
+		return false, nil
+	}
+	key, err := r.expand(v, req.Claim)
+	if err != nil {
+		return false, err
+	}
+	c, ok := v.State().Claim(key)
+	if !ok {
+		return false, unknownClaim(req.Claim)
+	}
+	if req.Epoch != 0 && req.Epoch != c.Epoch {
+		return false, api.Errorf(api.CodeFenced, "claim %s has epoch %d, not %d", r.short(v, key), c.Epoch, req.Epoch).
+			WithHint("claim again: an old token never comes back")
+	}
+	return !held(v.State().Standing(key, r.gone(v))), nil
+}
+
+func (r *Room) checkPath(v look, a Actor, sid string, e scope.Entry) api.CheckPath {
+	out := api.CheckPath{Path: e.Text(), Verdict: api.CheckFree}
+	q := ask{session: r.id(sid), checkout: a.Checkout, scope: scope.Set{e}, mode: event.ModeExclusive}
+	own := ""
+	for c := range v.State().Meeting(q.scope) {
+		switch {
+		case !c.Live():
+		case sid != "" && c.Session == q.session:
+			own = r.checkOwn(v, c, own, &out)
+		default:
+			raise(&out, r.checkOther(v, q, c, &out))
+		}
+	}
+	raise(&out, own)
+	return out
+}
+
+func raise(out *api.CheckPath, verdict string) {
+	if worse(verdict, out.Verdict) {
+		out.Verdict = verdict
+	}
+}
+
+// checkOwn takes one of the session's own claims into account: one that is held
+// outweighs any that has lapsed.
+func (r *Room) checkOwn(v look, c fold.Claim, own string, out *api.CheckPath) string {
+	if own == api.CheckYours {
+		return own
+	}
+	out.Claim, out.Epoch = c.Key.String(), c.Epoch
+	if held(v.State().Standing(c.Key, r.gone(v))) {
+		return api.CheckYours
+	}
+	return api.CheckLapsed
+}
+
+// checkOther weighs another's claim. Only one that is held stands in the way:
+// one that is beaten or fenced belongs to nobody.
+func (r *Room) checkOther(v look, q ask, c fold.Claim, out *api.CheckPath) string {
+	live := r.liveness(v, c.Stream)
+	if live == journal.Expired {
+		return api.CheckFree
+	}
+	if !excludes(q.mode, q.checkout, c.Mode, c.Checkout) {
+		out.Others = append(out.Others, r.conflict(v, q, c, live))
+		return api.CheckAdvisory
+	}
+	if held(v.State().Standing(c.Key, r.gone(v))) {
+		out.Others = append(out.Others, r.conflict(v, q, c, live))
+		return api.CheckTaken
+	}
+	return api.CheckFree
+}

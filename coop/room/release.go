@@ -1,0 +1,139 @@
+package room
+
+import (
+	"context"
+	"slices"
+
+	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/fold"
+	"github.com/comity-dev/comity/coop/journal"
+	"github.com/comity-dev/comity/coop/scope"
+)
+
+// Release releases claims of the acting session: by key, by scope, or all.
+// Releasing what has ended already changes nothing and succeeds. A person may
+// release a claim of any session of this machine and user; that is recorded.
+func (r *Room) Release(ctx context.Context, a Actor, req api.ReleaseRequest) (api.ReleaseReply, error) {
+	reply := api.ReleaseReply{Released: []api.Claim{}}
+	if req.All == (len(req.Claims) > 0) {
+		return reply, api.Errorf(api.CodeUsage, "name claims or scopes to release, or all of them").WithHint("comity release --all")
+	}
+	reason, err := reasonWord(req.Reason)
+	if err != nil {
+		return reply, err
+	}
+	var sid string
+	r.view(func(v look) { sid, err = r.acting(v, a) })
+	if err == nil && sid == "" && (!req.Person || req.All) {
+		err = noSession()
+	}
+	if err != nil {
+		return reply, err
+	}
+	done, err := r.decide(ctx, func(tx *journal.Tx) error {
+		reply = api.ReleaseReply{Released: []api.Claim{}} // a full disk may make this run twice
+		claims, err := r.toRelease(tx, a, sid, req)
+		if err != nil {
+			return err
+		}
+		tx.Reserve()
+		for _, c := range claims {
+			if !c.Live() || r.releasing(tx, c.Key) {
+				reply.Already = append(reply.Already, r.claimView(tx, c, sid))
+				continue
+			}
+			b := event.ClaimReleased{Claim: c.Key, Session: c.Session.SID, Reason: reason}
+			if c.Session.SID != sid {
+				b.By = cut(clean(a.By), 128)
+			}
+			if _, err := tx.Append(b); err != nil {
+				return err
+			}
+			reply.Released = append(reply.Released, r.claimView(tx, c, sid))
+		}
+		return nil
+	})
+	if err != nil {
+		return api.ReleaseReply{}, err
+	}
+	for _, d := range done {
+		reply.Events = append(reply.Events, written([]journal.Appended{d}))
+	}
+	for i := range reply.Released {
+		reply.Released[i].Standing = api.StandingReleased
+	}
+	return reply, nil
+}
+
+// toRelease finds the claims that a request names.
+func (r *Room) toRelease(v look, a Actor, sid string, req api.ReleaseRequest) ([]fold.Claim, error) {
+	own := v.State().ClaimsOf(r.id(sid))
+	if req.All {
+		return own, nil
+	}
+	var out []fold.Claim
+	for _, word := range req.Claims {
+		found, err := r.findClaims(v, a, own, word, req.Person)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range found {
+			if c.Session != r.id(sid) && !(req.Person && r.own(c.Session)) {
+				return nil, api.Errorf(api.CodeNotOwn, "claim %s is held by %s", r.short(v, c.Key), c.Session.SID).
+					WithHint("ask %s to release it, or break it: comity claim --break --reason TEXT", c.Session.SID)
+			}
+			if !slices.ContainsFunc(out, func(o fold.Claim) bool { return o.Key == c.Key }) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out, nil
+}
+
+// findClaims takes a word for a key, else for a scope of the session's own
+// claims.
+func (r *Room) findClaims(v look, a Actor, own []fold.Claim, word string, person bool) ([]fold.Claim, error) {
+	if looksLikeKey(word) {
+		key, err := r.expand(v, word)
+		if err != nil {
+			return nil, err
+		}
+		if c, ok := v.State().Claim(key); ok {
+			return []fold.Claim{c}, nil
+		}
+		return nil, unknownClaim(word)
+	}
+	e, err := scope.Door(a.Tree, word, false)
+	if err != nil {
+		return nil, badScope(err)
+	}
+	var out []fold.Claim
+	for _, c := range own {
+		if slices.Contains(c.Scope, e) {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		return nil, unknownClaim(word)
+	}
+	for _, c := range out {
+		if len(c.Scope) > 1 {
+			return nil, api.Errorf(api.CodeUsage, "claim %s covers more than %s", r.short(v, c.Key), e.Show()).
+				WithHint("release it as a whole: comity release %s", r.short(v, c.Key))
+		}
+	}
+	return out, nil
+}
+
+func unknownClaim(word string) error {
+	return api.Errorf(api.CodeUnknownClaim, "claim %s is not known, or not yours", word).WithHint("comity status lists the claims")
+}
+
+// releasing tells that the release of a claim is on its way to the disk.
+func (r *Room) releasing(v look, k event.Key) bool {
+	return slices.ContainsFunc(v.Pending(), func(e *event.Event) bool {
+		b, ok := e.Body.(event.ClaimReleased)
+		return ok && b.Claim == k
+	})
+}

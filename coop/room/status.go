@@ -1,0 +1,80 @@
+package room
+
+import (
+	"context"
+	"slices"
+
+	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/coop/fold"
+)
+
+// Status is the whole picture: who is here, on what, since when. The daemon's
+// own words are left for its owner to fill in.
+func (r *Room) Status(ctx context.Context, a Actor, _ api.StatusRequest) (api.Status, error) {
+	h := r.journal.Health()
+	out := api.Status{
+		Repository: string(r.journal.Repository()),
+		Node:       string(r.journal.Runtime().Node),
+		Runtime:    string(r.journal.Runtime().ID),
+		Damage:     len(h.Log.Damage),
+	}
+	if h.ReadOnly != nil {
+		out.ReadOnly = h.ReadOnly.Error()
+	}
+	var err error
+	r.view(func(v look) { err = r.fillStatus(v, a, &out) })
+	if err != nil {
+		return api.Status{}, err
+	}
+	for i := range out.Reviews {
+		r.markStale(ctx, a, &out.Reviews[i])
+	}
+	out.Cursor = r.journal.End()
+	return out, nil
+}
+
+func (r *Room) fillStatus(v look, a Actor, out *api.Status) error {
+	sid, err := r.acting(v, a)
+	if err != nil {
+		return err
+	}
+	out.Session = sid
+	out.Sessions = r.sessionViews(v, false)
+	out.Claims = r.claimViews(v, sid)
+	out.Handovers = r.handoverViews(v, false)
+	out.Reviews = r.reviewViews(v, false)
+	out.Waits = r.waitViews()
+	if l := r.notices[sid]; l != nil {
+		out.Notices = len(l.unread())
+	}
+	for s := range v.State().Streams() {
+		out.Events += s.Head
+		out.Streams = append(out.Streams, api.Stream{
+			Stream: string(s.Stream), Own: s.Stream.Runtime() == r.journal.Runtime(), Run: s.Run, Head: s.Head,
+			Live: liveWord(r.liveness(v, s.Stream)), Damaged: s.Damaged, Opaque: s.Opaque, Unreadable: s.Unreadable,
+		})
+	}
+	out.Digest = v.State().Digest(nil)
+	return nil
+}
+
+// claimViews lists the claims that stand, oldest first.
+func (r *Room) claimViews(v look, sid string) []api.Claim {
+	var all []fold.Claim
+	for c := range v.State().Claims() {
+		if c.Live() {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b fold.Claim) int {
+		if a.Epoch != b.Epoch {
+			return int(int64(a.Epoch) - int64(b.Epoch))
+		}
+		return a.Key.Compare(b.Key)
+	})
+	out := []api.Claim{}
+	for _, c := range all {
+		out = append(out, r.claimView(v, c, sid))
+	}
+	return out
+}

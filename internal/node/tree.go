@@ -1,0 +1,65 @@
+package node
+
+import (
+	"context"
+	"strings"
+
+	"github.com/comity-dev/comity/coop/room"
+	"github.com/comity-dev/comity/internal/git"
+)
+
+// A tree is the door's view of a checkout, from the folder that the caller
+// stands in.
+type tree struct {
+	ctx context.Context // of the request: a tree lives no longer
+	git git.Checkout
+	dir string
+}
+
+func (t tree) Rel(word string) (string, error) {
+	path, err := t.git.Rel(t.dir, word)
+	return path, gitError(err, t.dir)
+}
+
+func (t tree) Kind(path string) (room.Kind, error) {
+	kind, err := t.git.Kind(t.ctx, path)
+	switch {
+	case err != nil:
+		return room.Missing, gitError(err, t.dir)
+	case kind == git.Dir:
+		return room.Folder, nil
+	case kind == git.File:
+		return room.File, nil
+	}
+	return room.Missing, nil
+}
+
+// facts are the room's questions to git.
+type facts struct {
+	git git.Checkout
+	dir string
+}
+
+func (f facts) Head(ctx context.Context) (branch, commit string, err error) {
+	h, err := f.git.Head(ctx)
+	return h.Branch, h.OID, gitError(err, f.dir)
+}
+
+func (f facts) Commit(ctx context.Context, rev string) (commit, tree string, err error) {
+	commit, tree, err = f.git.Tree(ctx, rev)
+	return commit, tree, gitError(err, f.dir)
+}
+
+// Changed leaves out names that are no text: they cannot be stored.
+func (f facts) Changed(ctx context.Context) (paths []string, more bool, err error) {
+	c, err := f.git.Changed(ctx, "")
+	if err != nil {
+		return nil, false, gitError(err, f.dir)
+	}
+	for _, p := range c.Paths {
+		if !strings.ContainsRune(p, 0) {
+			paths = append(paths, p)
+		}
+	}
+	return paths, c.Truncated || len(c.NotText) > 0, nil
+}
