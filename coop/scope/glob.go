@@ -339,7 +339,7 @@ func makeSegment(atoms []atom) (segment, error) {
 		return segment{}, err
 	}
 	s := segment{kind: segmentPattern, tokens: tokens}
-	if _, ok := meetTokens(tokens, anyName, false, nil); !ok {
+	if !tokensMeet(tokens, anyName, nil) {
 		return segment{}, refuse("a pattern that no name matches", "")
 	}
 	return s, nil

@@ -111,8 +111,7 @@ func (q *lookUp[K]) ask(list []lodger[K], depth int) {
 
 func (q *lookUp[K]) meets(a *alternative, depth int) bool {
 	if q.form != FormPath {
-		_, ok := meetAlternatives(q.alt, a, false, nil)
-		return ok
+		return alternativesMeet(q.alt, a, nil)
 	}
 	p := a.closure(1 << depth)
 	for _, s := range q.alt.segments[depth:] {

@@ -7,8 +7,8 @@ import (
 
 // MaxMeetStates bounds the product states that the meeting of any two entries
 // visits: four for each pair of the states that MaxStates allows (what is known
-// of the name so far is one of four things), once more for a better witness, and
-// again where a path could still be empty.
+// of the name so far is one of four things), once for the answer, and thrice for
+// the witness, whose first choice may not exist.
 const MaxMeetStates = 16 * MaxStates * MaxStates
 
 // work counts the product states that a question visited. A nil work counts nothing.
@@ -24,7 +24,7 @@ func (w *work) visit() {
 // It is at most MaxMeetStates whatever the entries.
 func Work(a, b Entry) (visited int) {
 	w := new(work)
-	witness(a.compile(), b.compile(), w)
+	meetEntries(a, b, w)
 	return w.visited
 }
 
@@ -43,7 +43,10 @@ func (e Entry) Covers(path string) bool {
 	if !isRepositoryPath(path) {
 		return false
 	}
-	return e.compile().covers(key(path))
+	if e.form == FormGlob {
+		return e.compile().covers(key(path))
+	}
+	return e.keyed().covers(key(path))
 }
 
 // covers answers for the key of a clean path.
@@ -127,7 +130,14 @@ func (a *alternative) matches(path string, w *work) bool {
 // pair of forms and the same, witness included, in both directions. Resources
 // meet when they are the same resource; the witness is then its name with @.
 func (e Entry) Meets(f Entry) (witnessPath string, ok bool) {
-	return witness(e.compile(), f.compile(), nil)
+	return meetEntries(e, f, nil)
+}
+
+func meetEntries(a, b Entry, w *work) (string, bool) {
+	if a.form == FormGlob || b.form == FormGlob {
+		return witness(a.compile(), b.compile(), w)
+	}
+	return witness(a.keyed(), b.keyed(), w)
 }
 
 func witness(a, b *program, w *work) (string, bool) {
@@ -181,7 +191,7 @@ func meets(a, b *program, w *work) bool {
 	}
 	for i := range a.alts {
 		for j := range b.alts {
-			if _, ok := meetAlternatives(&a.alts[i], &b.alts[j], false, w); ok {
+			if alternativesMeet(&a.alts[i], &b.alts[j], w) { // b is the pattern
 				return true
 			}
 		}
@@ -194,7 +204,10 @@ func meetGlobs(a, b *program, w *work) (string, bool) {
 	best, found := "", false
 	for i := range a.alts {
 		for j := range b.alts {
-			if s, ok := meetAlternatives(&a.alts[i], &b.alts[j], true, w); ok && (!found || shorter(s, best)) {
+			if !alternativesMeet(&a.alts[i], &b.alts[j], w) { // b is the pattern
+				continue
+			}
+			if s, ok := spellAlternatives(&a.alts[i], &b.alts[j], w); ok && (!found || shorter(s, best)) {
 				best, found = s, true
 			}
 		}

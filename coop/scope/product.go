@@ -10,12 +10,72 @@ type placePair struct {
 	name string
 }
 
-// meetAlternatives searches the product of two alternatives breadth first, one
-// name at a time. Within a pair of segments the search goes on in meetTokens;
-// each pair of segments is asked at most once for each value of some, so that
-// the whole is bounded by the product of the two sizes.
-// Without spelt it only answers, and its path is empty.
-func meetAlternatives(a, b *alternative, spelt bool, w *work) (string, bool) {
+// alternativesMeet tells whether a path is in both, of which b is of a pattern
+// and so has at most 63 segments. No place leads back to an earlier one, so the
+// product is filled in row by row: at is the set of places in b that are
+// reached with place i in a, and some those of them behind at least one name,
+// because the empty path is no path. Each pair of segments is asked once.
+func alternativesMeet(a, b *alternative, w *work) bool {
+	nb := len(b.segments)
+	at, some := places(1), places(0)
+	for i := 0; ; i++ {
+		var below, belowSome places
+		for j := 0; j <= nb; j++ {
+			bit := places(1) << j
+			if at&bit == 0 {
+				continue
+			}
+			w.visit()
+			deepB := j < nb && b.segments[j].kind == segmentDeep
+			deepA := i < len(a.segments) && a.segments[i].kind == segmentDeep
+			if i < len(a.segments) && j < nb && segmentsMeet(&a.segments[i], &b.segments[j], w) {
+				switch {
+				case deepA && deepB:
+					some |= bit
+				case deepA:
+					at, some = at|bit<<1, some|bit<<1
+				case deepB:
+					below, belowSome = below|bit, belowSome|bit
+				default:
+					below, belowSome = below|bit<<1, belowSome|bit<<1
+				}
+			}
+			if deepB {
+				at, some = at|bit<<1, some|some&bit<<1
+			}
+			if deepA {
+				below, belowSome = below|bit, belowSome|some&bit
+			}
+		}
+		if i == len(a.segments) {
+			return some>>nb&1 == 1
+		}
+		if at, some = below, belowSome; at == 0 {
+			return false
+		}
+	}
+}
+
+// segmentsMeet tells whether one name is in both segments.
+func segmentsMeet(a, b *segment, w *work) bool {
+	w.visit()
+	switch {
+	case a.kind == segmentDeep || b.kind == segmentDeep:
+		return true // every segment has a name, or it were refused
+	case a.kind == segmentLiteral && b.kind == segmentLiteral:
+		return a.key == b.key
+	case a.kind == segmentLiteral:
+		return matchName(b.tokens, a.key, w)
+	case b.kind == segmentLiteral:
+		return matchName(a.tokens, b.key, w)
+	}
+	return tokensMeet(a.tokens, b.tokens, w)
+}
+
+// spellAlternatives names a path that is in both, of as few names as can be:
+// it searches the product breadth first, one name at a time. Each pair of
+// segments is asked at most once for each value of some.
+func spellAlternatives(a, b *alternative, w *work) (string, bool) {
 	na, nb := len(a.segments), len(b.segments)
 	var room [128]uint8
 	seen := room[:]
@@ -52,12 +112,12 @@ func meetAlternatives(a, b *alternative, spelt bool, w *work) (string, bool) {
 		for k := level; k < end; k++ {
 			p := queue[k]
 			if p.i == na && p.j == nb && p.some {
-				return spellPath(queue, k, spelt), true
+				return spellPath(queue, k), true
 			}
 			if p.i == na || p.j == nb {
 				continue
 			}
-			if name, ok := meetSegments(&a.segments[p.i], &b.segments[p.j], spelt, w); ok {
+			if name, ok := spellSegments(&a.segments[p.i], &b.segments[p.j], w); ok {
 				push(placePair{p.i + past(&a.segments[p.i]), p.j + past(&b.segments[p.j]), true, k, name})
 			}
 		}
@@ -74,26 +134,22 @@ func past(s *segment) int {
 	return 1
 }
 
-// meetSegments tells whether one name is in both segments, and names it.
-func meetSegments(a, b *segment, spelt bool, w *work) (string, bool) {
-	w.visit()
-	switch {
-	case a.kind == segmentLiteral && b.kind == segmentLiteral:
-		return a.text, a.key == b.key
-	case a.kind == segmentLiteral:
-		return a.text, b.kind == segmentDeep || matchName(b.tokens, a.key, w)
-	case b.kind == segmentLiteral:
-		return b.text, a.kind == segmentDeep || matchName(a.tokens, b.key, w)
-	case !spelt && (a.kind == segmentDeep || b.kind == segmentDeep):
-		return "", true // every segment has a name, or it were refused
+// spellSegments names one name that is in both segments.
+func spellSegments(a, b *segment, w *work) (string, bool) {
+	if !segmentsMeet(a, b, w) {
+		return "", false
+	}
+	if a.kind == segmentLiteral {
+		return a.text, true
+	}
+	if b.kind == segmentLiteral {
+		return b.text, true
 	}
 	x, y := a.names(), b.names()
-	if spelt {
-		if name, ok := meetTokens(x, y, true, w); ok {
-			return name, true
-		}
+	if name, ok := spellTokens(x, y, true, w); ok {
+		return name, true
 	}
-	return meetTokens(x, y, false, w)
+	return spellTokens(x, y, false, w)
 }
 
 // names are the tokens of the names that a segment without a literal takes.
@@ -104,10 +160,7 @@ func (s *segment) names() []token {
 	return s.tokens
 }
 
-func spellPath(queue []placePair, k int, spelt bool) string {
-	if !spelt {
-		return ""
-	}
+func spellPath(queue []placePair, k int) string {
 	var names []string
 	for ; k >= 0; k = queue[k].from {
 		if queue[k].name != "" {

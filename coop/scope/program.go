@@ -106,31 +106,42 @@ var (
 	deep    = segment{kind: segmentDeep}
 )
 
+// keyed is the program of a valid entry as far as paths, folders and resources
+// need one among each other.
+func (e Entry) keyed() *program {
+	p := &program{entry: e}
+	if e.form != FormGlob {
+		p.key = key(e.text)
+	}
+	return p
+}
+
 // compile makes the program of a valid entry.
 func (e Entry) compile() *program {
-	p := &program{entry: e}
+	p := e.keyed()
 	switch e.form {
 	case FormGlob:
 		p.alts, _ = compileGlob(e.text) // its error was seen when e was made
 	case FormPath, FormDir:
-		p.key = key(e.text)
-		var a alternative
-		if e.text != "." {
-			k := p.key
-			for text := range strings.SplitSeq(e.text, "/") {
-				var part string
-				part, k, _ = strings.Cut(k, "/")
-				a.add(segment{text: text, key: part})
-			}
-		}
-		if e.form == FormDir {
-			a.add(deep)
-		}
-		p.alts = []alternative{a}
-	case FormResource:
-		p.key = key(e.text)
+		p.alts = []alternative{p.plain()}
 	}
 	return p
+}
+
+// plain is the alternative of a path or a folder.
+func (p *program) plain() alternative {
+	text, k := p.entry.text, p.key
+	a := alternative{segments: make([]segment, 0, strings.Count(text, "/")+2)}
+	for more := text != "."; more; {
+		var s segment
+		s.text, text, more = strings.Cut(text, "/")
+		s.key, k, _ = strings.Cut(k, "/")
+		a.add(s)
+	}
+	if p.entry.form == FormDir {
+		a.add(deep)
+	}
+	return a
 }
 
 // States is the size of e in states of its automaton, over all alternatives.

@@ -53,6 +53,68 @@ func (d dots) then(cluster string) dots {
 	return other
 }
 
+// after is what a set of dots becomes by one more cluster; bit d stands for d.
+func after(set uint8, cluster string) uint8 {
+	if cluster == "." {
+		return (set<<1 | set&(1<<other)) & (2<<other - 1)
+	}
+	return 1 << other
+}
+
+// tokensMeet tells whether a legal name matches both patterns. A place never
+// leads back to an earlier one in either pattern, so the product is filled in
+// row by row: at[y] is the set of dots with which (x, y) is reached.
+func tokensMeet(a, b []token, w *work) bool {
+	var room [2][MaxEntryBytes + 1]uint8
+	at, below := room[0][:len(b)+1], room[1][:len(b)+1]
+	at[0] = 1 << nothing
+	for x := 0; ; x++ {
+		for y, set := range at {
+			if set = at[y]; set == 0 {
+				continue
+			}
+			for rest := set; rest != 0; rest &= rest - 1 {
+				w.visit()
+			}
+			starB := y < len(b) && b[y].kind == tokenStar
+			if x == len(a) {
+				if starB {
+					at[y+1] |= set
+				}
+				continue
+			}
+			starA := a[x].kind == tokenStar
+			if y < len(b) {
+				if read, ok := common(&a[x], &b[y]); ok {
+					next := after(set, read)
+					switch {
+					case starA && starB:
+						set |= next
+						at[y] = set
+					case starA:
+						at[y+1] |= next
+					case starB:
+						below[y] |= next
+					default:
+						below[y+1] |= next
+					}
+				}
+			}
+			if starA {
+				below[y] |= set
+			}
+			if starB {
+				at[y+1] |= set
+			}
+		}
+		if x == len(a) {
+			return at[len(b)]&(1<<other) != 0
+		}
+		at, below = below, at
+		clear(below)
+	}
+}
+
 // A pairState is a place in two patterns, and how the search came there.
 type pairState struct {
 	x, y int
@@ -61,10 +123,10 @@ type pairState struct {
 	read string // the cluster between
 }
 
-// meetTokens searches the product of two patterns breadth first and gives a
+// spellTokens searches the product of two patterns breadth first and gives a
 // shortest name that both match. full asks for a name in which a leading * has
 // at least one letter, which reads better (x.go and not .go).
-func meetTokens(a, b []token, full bool, w *work) (string, bool) {
+func spellTokens(a, b []token, full bool, w *work) (string, bool) {
 	width := len(b) + 1
 	seen := make([]uint8, (len(a)+1)*width)
 	var queue []pairState
