@@ -113,6 +113,8 @@ func bodies(t testing.TB) map[string]event.Body {
 // sameScope compares sets by their stored form.
 var sameScope = cmp.Comparer(func(a, b scope.Set) bool { return cmp.Equal(a.Strings(), b.Strings()) })
 
+func diff(a, b any) string { return cmp.Diff(a, b, sameScope) }
+
 func TestSealParsesBackEqual(t *testing.T) {
 	k := testKey(t)
 	for kind, body := range bodies(t) {
@@ -126,10 +128,10 @@ func TestSealParsesBackEqual(t *testing.T) {
 			t.Errorf("Parse(Seal(%s)): %v", kind, err)
 			continue
 		}
-		if d := cmp.Diff(e, got, sameScope); d != "" {
+		if d := diff(e, got); d != "" {
 			t.Errorf("%s: parsed differs from sealed:\n%s", kind, d)
 		}
-		if d := cmp.Diff(body, got.Body, sameScope); d != "" {
+		if d := diff(body, got.Body); d != "" {
 			t.Errorf("%s: body changed:\n%s", kind, d)
 		}
 		if !got.Verify() {
