@@ -112,9 +112,9 @@ func pickIn(spans []span) (string, bool) {
 	if len(spans) == 0 {
 		return "", false
 	}
-	for _, r := range natural {
+	for i, r := range natural {
 		if within(spans, r) {
-			return string(r), true
+			return natural[i : i+1], true
 		}
 	}
 	for _, s := range spans {
@@ -130,21 +130,23 @@ func pickIn(spans []span) (string, bool) {
 
 // pickOutside names a cluster that is none of the spans'.
 func pickOutside(a, b []span) string {
-	for _, r := range natural {
+	for i, r := range natural {
 		if !within(a, r) && !within(b, r) {
-			return string(r)
+			return natural[i : i+1]
 		}
 	}
 	return beyond
 }
 
+var everyLetter = class{not: true}
+
 // pick names a cluster that both classes match; nil matches every one.
 func pick(a, b *class) (string, bool) {
 	if a == nil {
-		a = &class{not: true}
+		a = &everyLetter
 	}
 	if b == nil {
-		b = &class{not: true}
+		b = &everyLetter
 	}
 	switch {
 	case a.not && b.not:

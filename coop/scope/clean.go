@@ -24,18 +24,25 @@ func cleanText(s string) (string, error) {
 	if err := speakable(s); err != nil {
 		return "", err
 	}
+	clean := normal(s)
+	// Normalisation breaks what has far too many marks, so it is looked at before
+	// and, because one mark can become two, behind it.
+	if tooManyMarks(s) || tooManyMarks(clean) {
+		return "", refuse(fmt.Sprintf("more than %d combining marks on one letter", maxMarks), "claim the folder above it")
+	}
+	return clean, nil
+}
+
+func tooManyMarks(s string) bool {
 	marks := 0
 	for _, r := range s {
-		if r >= utf8.RuneSelf && within(joining[:], r) {
-			marks++
-		} else {
+		if r < utf8.RuneSelf || !within(joining[:], r) {
 			marks = 0
-		}
-		if marks > maxMarks {
-			return "", refuse(fmt.Sprintf("more than %d combining marks on one letter", maxMarks), "claim the folder above it")
+		} else if marks++; marks > maxMarks {
+			return true
 		}
 	}
-	return normal(s), nil
+	return false
 }
 
 // speakable refuses what no form has, before anything works on it.

@@ -133,6 +133,7 @@ func (e Entry) Meets(f Entry) (witnessPath string, ok bool) {
 	return meetEntries(e, f, nil)
 }
 
+// meetEntries compiles no more than the two forms need.
 func meetEntries(a, b Entry, w *work) (string, bool) {
 	if a.form == FormGlob || b.form == FormGlob {
 		return witness(a.compile(), b.compile(), w)
@@ -140,6 +141,8 @@ func meetEntries(a, b Entry, w *work) (string, bool) {
 	return witness(a.keyed(), b.keyed(), w)
 }
 
+// witness is Meets of two programs; it orders them, so that both directions
+// give one answer.
 func witness(a, b *program, w *work) (string, bool) {
 	if b.entry.form < a.entry.form || b.entry.form == a.entry.form && b.entry.text < a.entry.text {
 		a, b = b, a
@@ -199,20 +202,25 @@ func meets(a, b *program, w *work) bool {
 	return false
 }
 
-// meetGlobs is the shortest of the witnesses of all pairs of alternatives.
+// maxSpelt bounds the pairs of alternatives whose witnesses are compared.
+const maxSpelt = 64
+
+// meetGlobs is the shortest of the witnesses of the pairs of alternatives that
+// meet, or of the first of them when they are very many. b is the pattern.
 func meetGlobs(a, b *program, w *work) (string, bool) {
-	best, found := "", false
+	best, spelt := "", 0
 	for i := range a.alts {
 		for j := range b.alts {
-			if !alternativesMeet(&a.alts[i], &b.alts[j], w) { // b is the pattern
+			if spelt == maxSpelt || !alternativesMeet(&a.alts[i], &b.alts[j], w) {
 				continue
 			}
-			if s, ok := spellAlternatives(&a.alts[i], &b.alts[j], w); ok && (!found || shorter(s, best)) {
-				best, found = s, true
+			if s := spellAlternatives(&a.alts[i], &b.alts[j], w); spelt == 0 || shorter(s, best) {
+				best = s
 			}
+			spelt++
 		}
 	}
-	return best, found
+	return best, spelt > 0
 }
 
 func shorter(a, b string) bool {

@@ -72,10 +72,10 @@ func segmentsMeet(a, b *segment, w *work) bool {
 	return tokensMeet(a.tokens, b.tokens, w)
 }
 
-// spellAlternatives names a path that is in both, of as few names as can be:
-// it searches the product breadth first, one name at a time. Each pair of
-// segments is asked at most once for each value of some.
-func spellAlternatives(a, b *alternative, w *work) (string, bool) {
+// spellAlternatives names a path that is in both, which meet, of as few names
+// as can be: it searches the product breadth first, one name at a time. Each
+// pair of segments is asked at most once for each value of some.
+func spellAlternatives(a, b *alternative, w *work) string {
 	na, nb := len(a.segments), len(b.segments)
 	var room [128]uint8
 	seen := room[:]
@@ -112,7 +112,7 @@ func spellAlternatives(a, b *alternative, w *work) (string, bool) {
 		for k := level; k < end; k++ {
 			p := queue[k]
 			if p.i == na && p.j == nb && p.some {
-				return spellPath(queue, k), true
+				return spellPath(queue, k)
 			}
 			if p.i == na || p.j == nb {
 				continue
@@ -124,7 +124,7 @@ func spellAlternatives(a, b *alternative, w *work) (string, bool) {
 		level = end
 		closure(end)
 	}
-	return "", false
+	panic("scope: two patterns meet in no path") // unreachable unless alternativesMeet is wrong
 }
 
 func past(s *segment) int {

@@ -175,6 +175,7 @@ func TestRefusals(t *testing.T) {
 		{scope.Path, "a\u202egnp.exe", "U+202E", "folder above"},
 		{scope.Path, "a\xff", "not UTF-8", "folder above"},
 		{scope.Path, "a" + strings.Repeat("\u0301", 17), "combining marks", "folder above"},
+		{scope.Path, "a" + strings.Repeat("\u0344", 9), "combining marks", "folder above"}, // two marks each
 		{scope.Path, long, "261 bytes", "folder above"},
 		{scope.Glob, `src\app\*.go`, `a \ before`, "write / between"},
 		{scope.Glob, `src\*.go`, "no wildcard", "one path"},
@@ -315,8 +316,8 @@ func TestHostilePairsAreBounded(t *testing.T) {
 		hostile = append(hostile, mustParse(t, stored))
 	}
 	most := 0
-	for _, a := range hostile {
-		for _, b := range hostile {
+	for i, a := range hostile {
+		for _, b := range hostile[i:] {
 			checkPair(t, a, b)
 			most = max(most, scope.Work(a, b))
 		}
@@ -324,7 +325,7 @@ func TestHostilePairsAreBounded(t *testing.T) {
 	if most == 0 || most > scope.MaxMeetStates {
 		t.Errorf("the worst pair visited %d states, the bound is %d", most, scope.MaxMeetStates)
 	}
-	t.Logf("the worst of %d pairs visited %d states of %d allowed", len(hostile)*len(hostile), most, scope.MaxMeetStates)
+	t.Logf("the worst pair visited %d states of %d allowed", most, scope.MaxMeetStates)
 }
 
 // Case and Unicode form never make two names of one.
