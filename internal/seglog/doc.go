@@ -1,0 +1,2 @@
+// Package seglog is the log on disk.
+package seglog

@@ -1,0 +1,5 @@
+//go:build plant_ack_before_sync
+
+package seglog
+
+const plantAckBeforeSync = true

@@ -1,0 +1,5 @@
+//go:build plant_cut_at_bad_crc
+
+package seglog
+
+const plantCutAtBadCRC = true

@@ -1,0 +1,5 @@
+//go:build !plant_keep_torn_batch
+
+package seglog
+
+const plantKeepTornBatch = false

@@ -1,0 +1,5 @@
+//go:build plant_retry_sync
+
+package seglog
+
+const plantRetrySync = true

@@ -1,0 +1,5 @@
+//go:build plant_reuse_index
+
+package seglog
+
+const plantReuseIndex = true

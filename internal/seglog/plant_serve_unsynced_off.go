@@ -1,0 +1,5 @@
+//go:build !plant_serve_unsynced
+
+package seglog
+
+const plantServeUnsynced = false

@@ -1,0 +1,5 @@
+//go:build !plant_skip_body_crc
+
+package seglog
+
+const plantSkipBodyCRC = false

@@ -1,0 +1,5 @@
+//go:build plant_skip_dir_sync
+
+package seglog
+
+const plantSkipDirSync = true
