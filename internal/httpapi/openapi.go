@@ -70,17 +70,7 @@ func (d *describer) ref(t reflect.Type) object {
 
 func (d *describer) structure(t reflect.Type) object {
 	properties := make(object)
-	var required []string
-	for _, f := range reflect.VisibleFields(t) {
-		name, omit, ok := jsonName(f)
-		if !ok || !promoted(t, f) {
-			continue
-		}
-		properties[name] = d.schema(f.Type)
-		if !omit {
-			required = append(required, name)
-		}
-	}
+	required := d.fields(t, properties, nil)
 	s := object{"type": "object", "properties": properties}
 	if len(required) > 0 {
 		s["required"] = required
@@ -88,27 +78,34 @@ func (d *describer) structure(t reflect.Type) object {
 	return s
 }
 
-// jsonName is the name of a field in JSON; false when it has none of its own.
-func jsonName(f reflect.StructField) (name string, omit, ok bool) {
-	tag, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
-	if !f.IsExported() || tag == "-" || f.Anonymous && tag == "" {
-		return "", false, false
-	}
-	if tag == "" {
-		tag = f.Name
-	}
-	return tag, strings.Contains(opts, "omitempty"), true
-}
-
-// promoted reports whether f is reached through embedded structs without a name
-// of their own, which is what makes it a field of t in JSON.
-func promoted(t reflect.Type, f reflect.StructField) bool {
-	for i := 1; i < len(f.Index); i++ {
-		if p := t.FieldByIndex(f.Index[:i]); !p.Anonymous || p.Tag.Get("json") != "" {
-			return false
+// fields adds the JSON fields of t to properties, its own before those of what
+// it embeds: of two that have one name, JSON sends the outer one.
+func (d *describer) fields(t reflect.Type, properties object, required []string) []string {
+	var embedded []reflect.Type
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && tag == "":
+			embedded = append(embedded, f.Type)
+			continue
+		case !f.IsExported() || tag == "-":
+			continue
+		case tag == "":
+			tag = f.Name
+		}
+		if _, taken := properties[tag]; taken {
+			continue
+		}
+		properties[tag] = d.schema(f.Type)
+		if !strings.Contains(opts, "omitempty") {
+			required = append(required, tag)
 		}
 	}
-	return true
+	for _, e := range embedded {
+		required = d.fields(e, properties, required)
+	}
+	return required
 }
 
 func (d *describer) schema(t reflect.Type) object {

@@ -1,3 +1,9 @@
 package httpapi
 
-func redacted(s string) string { return s }
+import "github.com/comity-dev/comity/internal/redact"
+
+// redacted is s without secrets of known shapes.
+func redacted(s string) string {
+	s, _ = redact.Text(s)
+	return s
+}
