@@ -26,14 +26,15 @@ func (j *Journal) apply(e *event.Event, index uint64) (fold.Changes, Refusal) {
 	return changes, ""
 }
 
-// arrive applies a new event and tells who watches.
-func (j *Journal) arrive(e *event.Event, index uint64) Refusal {
-	changes, refused := j.apply(e, index)
+// arrive applies an event and tells who observes.
+func (j *Journal) arrive(a Arrival) Refusal {
+	changes, refused := j.apply(a.Event, a.Index)
 	if refused != "" {
 		return refused
 	}
 	if j.cfg.Observe != nil {
-		j.cfg.Observe(Arrival{Cursor: j.cursor(index), Index: index, Event: e}, changes)
+		a.Cursor = j.cursor(a.Index)
+		j.cfg.Observe(View{j}, a, changes)
 	}
 	return ""
 }

@@ -35,8 +35,8 @@ type Config struct {
 
 	// Observe is told each event right after the fold has it, in the order of the
 	// log, under the journal's lock: it must not block and not call the journal.
-	// It is not told what a reload finds.
-	Observe func(Arrival, fold.Changes)
+	// A reload tells it what it finds on disk too, marked as Reloaded.
+	Observe func(View, Arrival, fold.Changes)
 
 	// Continue names the sessions of this runtime that go on in a new run, those
 	// to be kept first in front. It is asked once for each first append of a run

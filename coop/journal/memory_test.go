@@ -169,7 +169,7 @@ func TestBodyOutOfBoundsIsRefusedAloneAndNumbersGoOn(t *testing.T) {
 func TestManyWritersShareOneOrder(t *testing.T) {
 	var seen []journal.Arrival
 	j := inMemory(t, func(cfg *journal.Config) {
-		cfg.Observe = func(a journal.Arrival, _ fold.Changes) { seen = append(seen, a) }
+		cfg.Observe = func(_ journal.View, a journal.Arrival, _ fold.Changes) { seen = append(seen, a) }
 	})
 	checkOneOrder(t, j, 20, 25)
 	j.View(func(journal.View) {

@@ -17,6 +17,8 @@ type Arrival struct {
 	Index  uint64 // in the log
 	Event  *event.Event
 	Again  bool // it was dropped once and came a second time
+
+	Reloaded bool // told to Observe: read from disk when the journal was opened
 }
 
 // A Page is a piece of the walk over all events in the order of arrival.

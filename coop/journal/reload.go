@@ -111,7 +111,7 @@ func (r *reload) event(raw []byte, index uint64, sealed bool) {
 }
 
 func (r *reload) apply(f found) {
-	if _, refused := r.j.apply(f.event, f.index); refused != "" {
+	if refused := r.j.arrive(Arrival{Event: f.event, Index: f.index, Reloaded: true}); refused != "" {
 		r.refuse(refused)
 		return
 	}

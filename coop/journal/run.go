@@ -94,8 +94,8 @@ func (j *Journal) standing(sids []string) []ident.Stream {
 			named[c.Key.Stream] = true
 		}
 	}
-	for r := range j.state.Reviews() {
-		if r.Open && r.Session.Runtime == j.runtime && going[r.Session.SID] {
+	for r := range j.state.OpenReviews() {
+		if r.Session.Runtime == j.runtime && going[r.Session.SID] {
 			named[r.Key.Stream] = true
 		}
 	}

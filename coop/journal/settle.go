@@ -54,7 +54,7 @@ func (j *Journal) land(b *batch, index uint64) bool {
 	}
 	all := b.all()
 	for i, e := range all {
-		if refused := j.arrive(e, index+uint64(i)); refused != "" {
+		if refused := j.arrive(Arrival{Event: e, Index: index + uint64(i)}); refused != "" {
 			panic("journal: own event " + e.Key().String() + " does not follow its stream: " + string(refused)) // unreachable unless numbering is wrong
 		}
 	}
