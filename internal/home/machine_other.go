@@ -1,0 +1,5 @@
+//go:build !linux && !darwin && !windows
+
+package home
+
+func systemMachine() (raw, source string) { return "", "" }
