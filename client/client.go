@@ -2,14 +2,12 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"sync"
 
-	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/internal/home"
 )
 
@@ -52,7 +50,7 @@ func New(o *Options) (*Client, error) {
 	}
 	h, err := home.Locate(c.opts.Getenv)
 	if err != nil {
-		return nil, located(err)
+		return nil, HomeError(err)
 	}
 	c.home, c.socket = h, h.Socket
 	c.http = &http.Client{Transport: &http.Transport{
@@ -65,14 +63,6 @@ func New(o *Options) (*Client, error) {
 
 // Home is where the daemon of this client keeps its state.
 func (c *Client) Home() home.Home { return c.home }
-
-// located gives an error of home.Locate its code.
-func located(err error) error {
-	if errors.As(err, new(*api.Error)) {
-		return err
-	}
-	return api.Errorf(api.CodeSocketPath, "%v", err).WithHint("set COMITY_HOME to a folder with a short path")
-}
 
 // A dialError says that no byte of a request reached a daemon.
 type dialError struct {

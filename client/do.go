@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"strings"
 	"time"
@@ -80,7 +81,14 @@ func milliseconds(n int64) time.Duration {
 // older one, or found that the daemon stopped under a call that may be repeated.
 func (c *Client) converse(ctx context.Context, op string, call func() ([]byte, error)) ([]byte, error) {
 	b, err := call()
+	replaced := false
 	for range 2 { // an older daemon, then one that is just stopping
+		if errors.Is(err, api.ErrOlderDaemon) {
+			if replaced {
+				return nil, c.unyielding(err, errors.New("what was started in its place is no newer"))
+			}
+			replaced = true
+		}
 		again, ready := c.recover(ctx, op, err)
 		if ready != nil {
 			return nil, ready
@@ -101,7 +109,7 @@ func (c *Client) recover(ctx context.Context, op string, err error) (again bool,
 	case err == nil || ctx.Err() != nil:
 		return false, nil
 	case errors.As(err, &dial):
-		if c.opts.NoStart {
+		if c.opts.NoStart || errors.Is(err, fs.ErrPermission) {
 			return false, nil
 		}
 		return true, c.start(ctx)
@@ -143,6 +151,9 @@ func (c *Client) explain(ctx context.Context, op string, err error) error {
 	case errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
 		return api.Errorf(api.CodeUnreachable, "the daemon did not answer %s in time", op).
 			WithHint("comity doctor tells what it is doing")
+	case errors.As(err, &dial) && errors.Is(err, fs.ErrPermission):
+		return api.Errorf(api.CodeUnreachable, "this process may not open %s: %v", dial.socket, dial.err).
+			WithHint("a sandbox may hide the daemon: use comity's MCP server there, or call from outside")
 	case errors.As(err, &dial):
 		return api.Errorf(api.CodeUnreachable, "no daemon answers at %s", dial.socket).
 			WithHint("comity serve runs it in the foreground; without --no-start a command starts it")

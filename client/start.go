@@ -19,8 +19,8 @@ const (
 	lockPoll = 10 * time.Millisecond
 )
 
-// start starts the daemon, unless a person stopped it and nobody took that back.
-// When another process starts one at the same time, that one is as good.
+// start makes sure that a daemon serves, unless a person stopped it and nobody
+// took that back.
 func (c *Client) start(ctx context.Context) error {
 	if err := c.lift(); err != nil {
 		return err
@@ -33,22 +33,7 @@ func (c *Client) start(ctx context.Context) error {
 				WithHint("comity serve runs the daemon in the foreground")
 		}
 	}
-	if err := home.Start(ctx, c.home, exe, []string{"serve", "--background"}); err != nil {
-		if _, running, lookErr := c.home.Running(); lookErr == nil && running {
-			return nil
-		}
-		return started(err)
-	}
-	return nil
-}
-
-func started(err error) error {
-	var e *api.Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return api.Errorf(api.CodeUnreachable, "the daemon did not start: %v", err).
-		WithHint("comity doctor looks for the reason; comity serve runs it in the foreground")
+	return HomeError(home.Start(ctx, c.home, exe, []string{"serve", "--background"}))
 }
 
 // lift takes back the hold of `comity stop` for a person, and is refused for

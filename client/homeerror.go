@@ -1,0 +1,45 @@
+package client
+
+import (
+	"context"
+	"errors"
+
+	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/internal/home"
+)
+
+// HomeError gives an error of the state folder, its lock, its socket, or of
+// starting a daemon there, a code and a next step. Nil stays nil.
+func HomeError(err error) error {
+	var (
+		known  *api.Error
+		folder *home.FolderError
+		locked *home.LockedError
+		start  *home.StartError
+	)
+	switch {
+	case err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, new(*home.SocketError)):
+		return api.Errorf(api.CodeSocketPath, "%v", err)
+	case errors.As(err, &folder):
+		return api.Errorf(folderCode(folder), "state folder %s: %v", folder.Dir, folder.Err).WithHint("%s", folder.Next)
+	case errors.As(err, &locked):
+		return api.Errorf(api.CodeUnreachable, "a daemon runs already: pid %d, build %s", locked.Info.PID, locked.Info.Build).
+			WithHint("comity stop ends it")
+	case errors.As(err, &start):
+		return api.Errorf(api.CodeUnreachable, "%v", start).WithHint("comity doctor looks for the reason")
+	}
+	return api.Errorf(api.CodeUnreachable, "%v", err).
+		WithHint("comity doctor looks for the reason; comity serve runs the daemon in the foreground")
+}
+
+func folderCode(e *home.FolderError) api.Code {
+	switch {
+	case errors.Is(e, home.ErrNetwork):
+		return api.CodeNetworkHome
+	case errors.Is(e, home.ErrReadOnly):
+		return api.CodeReadOnly
+	}
+	return api.CodeUnreachable
+}
