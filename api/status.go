@@ -102,6 +102,8 @@ type NoticesRequest struct {
 type Notices struct {
 	Session string   `json:"session"`
 	Notices []Notice `json:"notices"`
+	// Dropped counts older unread ones that gave way.
+	Dropped int `json:"dropped,omitempty"`
 }
 
 // A Notice is one change that concerns a session.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/fold"
@@ -70,12 +71,16 @@ func OpenOn(ctx context.Context, cfg Config, fsys vfs.FS, clk clock.Clock) (*Jou
 		return nil, fmt.Errorf("open journal of repository %s: %w", cfg.Repo, err)
 	}
 	j := newJournal(cfg, log, clk)
-	j.report(report)
-	if err := j.reload(ctx, report); err != nil {
+	j.health.DroppedBatches, j.health.DroppedBytes = report.Tail.DroppedBatches, report.Tail.DroppedBytes
+	if err := j.reload(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("read journal of repository %s: %w", cfg.Repo, err), log.Close())
 	}
 	return j, nil
 }
+
+// reserveBytes is the size of a log's first segment: room for thousands of
+// releases.
+const reserveBytes = 1 << 20
 
 func openLog(fsys vfs.FS, dir string) (store, *seglog.Report, error) {
 	if dir == "" {
@@ -84,7 +89,11 @@ func openLog(fsys vfs.FS, dir string) (store, *seglog.Report, error) {
 	if err := vfs.MkdirAll(fsys, dir); err != nil {
 		return nil, nil, err
 	}
-	log, report, err := seglog.Open(fsys, dir, nil)
+	reserve, err := seglog.NewReserve(fsys, filepath.Join(dir, "reserve"), reserveBytes)
+	if err != nil {
+		return nil, nil, err
+	}
+	log, report, err := seglog.Open(fsys, dir, &seglog.Options{Reserve: reserve})
 	if errors.Is(err, seglog.ErrNewerFormat) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrNewerFormat, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/comity-dev/comity/coop/ident"
-	"github.com/comity-dev/comity/internal/seglog"
 )
 
 // A Range is a run of numbers, both ends in it; Last is 0 where it is not known.
@@ -80,22 +79,15 @@ func (j *Journal) Health() Health {
 	h.Record, h.Run = j.run.Record, j.run.Run
 	h.SecondUsers = slices.Clone(h.SecondUsers)
 	h.Ended = slices.Clone(h.Ended)
-	h.Damage = slices.Clone(h.Damage)
+	for _, d := range j.log.Damage() {
+		h.Damage = append(h.Damage, Damage{d.Segment, d.Offset, d.Length, Range{d.FirstIndex, d.LastIndex}, d.Reason})
+	}
 	h.Damaged = maps.Clone(h.Damaged)
 	h.Suspects = maps.Clone(h.Suspects)
 	h.Records, h.Unknown, h.Refused = maps.Clone(h.Records), maps.Clone(h.Unknown), maps.Clone(h.Refused)
 	h.Events, h.Streams, h.Pending = len(j.arrivals), len(j.heads), len(j.pending)
 	h.Clock = j.stamp
 	return h
-}
-
-// report takes over what the log found.
-func (j *Journal) report(r *seglog.Report) {
-	h := &j.health
-	h.DroppedBatches, h.DroppedBytes = r.Tail.DroppedBatches, r.Tail.DroppedBytes
-	for _, d := range r.Damage {
-		h.Damage = append(h.Damage, Damage{d.Segment, d.Offset, d.Length, Range{d.FirstIndex, d.LastIndex}, d.Reason})
-	}
 }
 
 // lost steps over events of a stream that are gone.

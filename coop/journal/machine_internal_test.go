@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"iter"
 	"testing"
 	"time"
 
@@ -16,11 +17,28 @@ import (
 
 // A machine keeps a log over restarts, as bytes that a test may change.
 type machine struct {
-	t      *testing.T
-	log    *memory
-	cfg    Config
-	report seglog.Report // what the log says of itself at the next start
-	run    int
+	t   *testing.T
+	log *damaged
+	cfg Config
+	run int
+}
+
+// damaged is a log that lost the records that are nil.
+type damaged struct {
+	*memory
+	damage []seglog.Damage
+}
+
+func (d *damaged) Damage() []seglog.Damage { return d.damage }
+
+func (d *damaged) From(index uint64) iter.Seq2[seglog.Record, error] {
+	return func(yield func(seglog.Record, error) bool) {
+		for rec, err := range d.memory.From(index) {
+			if rec.Data != nil && !yield(rec, err) {
+				return
+			}
+		}
+	}
 }
 
 func newMachine(t *testing.T, name string) *machine {
@@ -28,7 +46,7 @@ func newMachine(t *testing.T, name string) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &machine{t: t, log: newMemory(), cfg: Config{
+	return &machine{t: t, log: &damaged{memory: newMemory()}, cfg: Config{
 		Key: keyOf(t, name), Repo: repo, Dir: "disk", Machine: "machine of " + name, Limits: event.DefaultLimits(),
 	}}
 }
@@ -49,7 +67,7 @@ func (m *machine) start(sids ...string) *Journal {
 	cfg.Continue = func(View) []string { return sids }
 	m.run++
 	j := newJournal(cfg, m.log, clock.NewFake(time.Unix(int64(1e9+m.run), 0), time.Hour, "boot"))
-	if err := j.reload(m.t.Context(), &m.report); err != nil {
+	if err := j.reload(m.t.Context()); err != nil {
 		m.t.Fatal(err)
 	}
 	m.t.Cleanup(func() { j.Close(context.Background()) })

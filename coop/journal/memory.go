@@ -59,9 +59,10 @@ func (m *memory) End() uint64 {
 	return uint64(len(m.recs))
 }
 
-func (m *memory) Incarnation() [16]byte { return m.incarnation }
-func (m *memory) Err() error            { return nil }
-func (m *memory) Close() error          { return nil }
+func (m *memory) Incarnation() [16]byte   { return m.incarnation }
+func (m *memory) Damage() []seglog.Damage { return nil }
+func (m *memory) Err() error              { return nil }
+func (m *memory) Close() error            { return nil }
 
 // arrived is the place of a batch that is where it is going to be.
 type arrived uint64

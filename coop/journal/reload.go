@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,25 +22,21 @@ type reload struct {
 	lastOwn   ident.Stream          // of the last event of this runtime
 }
 
-func (j *Journal) reload(ctx context.Context, report *seglog.Report) error {
+func (j *Journal) reload(ctx context.Context) error {
 	r := &reload{j: j, authentic: newAuthentic(j.cfg.Limits.Pending), withheld: map[ident.NodeID]bool{}}
-	holes := lostRanges(report)
-	for rec, err := range j.log.From(j.log.First()) {
+	next := uint64(1)
+	for rec, err := range j.log.From(next) {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return err
 		}
-		for len(holes) > 0 && holes[0].First < rec.Index {
-			r.pass(holes[0])
-			holes = holes[1:]
-		}
+		r.missing(next, rec.Index)
 		r.record(rec)
+		next = rec.Index + 1
 	}
-	for _, h := range holes {
-		r.pass(h)
-	}
+	r.missing(next, j.log.End()+1)
 	for range r.authentic.rest() {
 		r.refuse(RefusedSignature)
 	}
@@ -70,7 +65,7 @@ func (r *reload) record(stored seglog.Record) {
 	}
 	switch rec.kind {
 	case RecordEvent:
-		r.event(slices.Clone(rec.payload), stored.Index, rec.sealed)
+		r.event(rec.payload, stored.Index, rec.sealed)
 	case RecordRow:
 		r.row(rec)
 	}
@@ -122,13 +117,23 @@ func (r *reload) apply(f found) {
 	}
 }
 
-// pass steps over records that the disk lost. Which events they were shows when
-// their stream goes on; when it does not, the own stream that was being written
-// may have lost its end. Each of them may have carried a stamp.
-func (r *reload) pass(h Range) {
-	r.j.stamp += h.Last - h.First + 1
-	if r.lastOwn != "" {
-		r.j.health.suspect(r.lastOwn, r.j.heads[r.lastOwn].seq+1)
+// missing steps over the records from one index up to another that the disk
+// lost. Which events they were shows when their stream goes on; when it does
+// not, the own stream that was being written may have lost its end. Each of them
+// may have carried a stamp.
+func (r *reload) missing(from, to uint64) {
+	if from >= to {
+		return
+	}
+	for _, d := range r.j.log.Damage() {
+		first, last := max(d.FirstIndex, from), min(d.LastIndex, to-1)
+		if d.FirstIndex == 0 || first > last {
+			continue
+		}
+		r.j.stamp += last - first + 1
+		if r.lastOwn != "" {
+			r.j.health.suspect(r.lastOwn, r.j.heads[r.lastOwn].seq+1)
+		}
 	}
 }
 
@@ -164,16 +169,4 @@ func viewOf(withheld map[ident.NodeID]bool) string {
 		h.Write([]byte(n))
 	}
 	return hex.EncodeToString(h.Sum(nil))[:viewDigits]
-}
-
-// lostRanges are the ranges of lost records whose indexes are known, in order.
-func lostRanges(report *seglog.Report) []Range {
-	var all []Range
-	for _, d := range report.Damage {
-		if d.FirstIndex > 0 {
-			all = append(all, Range{d.FirstIndex, d.LastIndex})
-		}
-	}
-	slices.SortFunc(all, func(a, b Range) int { return cmp.Compare(a.First, b.First) })
-	return all
 }

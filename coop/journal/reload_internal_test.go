@@ -231,7 +231,7 @@ func TestNewerRecordMakesReadOnly(t *testing.T) {
 // lose takes a record out of the log as damage does: its index stays.
 func (m *machine) lose(index uint64) {
 	m.log.recs[index-1] = nil
-	m.report.Damage = append(m.report.Damage, seglog.Damage{Segment: "x", FirstIndex: index, LastIndex: index, Reason: "test"})
+	m.log.damage = append(m.log.damage, seglog.Damage{Segment: "x", FirstIndex: index, LastIndex: index, Reason: "test"})
 }
 
 func TestLostEventIsSteppedOver(t *testing.T) {

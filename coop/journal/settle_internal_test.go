@@ -137,7 +137,7 @@ func newBench(t *testing.T) *bench {
 	cfg := Config{Key: key, Repo: repo, Dir: "disk", Machine: "m", Limits: event.DefaultLimits(),
 		Observe: func(_ View, a Arrival, _ fold.Changes) { b.seen = append(b.seen, a.Event.Key()) }}
 	b.j = newJournal(cfg, b.log, clock.NewFake(time.Unix(1e9, 0), time.Hour, "boot"))
-	if err := b.j.reload(t.Context(), new(seglog.Report)); err != nil {
+	if err := b.j.reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

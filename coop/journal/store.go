@@ -17,6 +17,7 @@ type store interface {
 	First() uint64
 	End() uint64
 	Incarnation() [16]byte
+	Damage() []seglog.Damage
 	Err() error
 	Close() error
 }

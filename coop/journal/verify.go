@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
@@ -103,7 +102,7 @@ func (v *verify) record(stored seglog.Record) {
 	}
 	switch rec.kind {
 	case RecordEvent:
-		v.event(slices.Clone(rec.payload), stored.Index)
+		v.event(rec.payload, stored.Index)
 	case RecordRow:
 		if _, err := decodeRow(rec.payload); err != nil {
 			v.find(Finding{Index: stored.Index, What: err.Error()})

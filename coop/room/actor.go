@@ -143,7 +143,7 @@ func (r *Room) mustBeOpen(v look, sid string) error {
 	s, ok := v.State().Session(r.id(sid))
 	if !ok {
 		return api.Errorf(api.CodeUnknownSession, "session %s is not known here", sid).
-			WithHint("comity session list shows the open ones; comity session open --name %s opens it", sid)
+			WithHint("comity session list shows the open ones; comity session open --session %s opens it", sid)
 	}
 	return api.Errorf(api.CodeSessionClosed, "session %s is closed: %s", sid, words(s.Reason)).
 		WithHint("open a session: comity session open")

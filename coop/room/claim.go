@@ -41,7 +41,9 @@ func (r *Room) Claim(ctx context.Context, a Actor, req api.ClaimRequest) (api.Cl
 	for {
 		reply, err := r.admit(ctx, c)
 		if c.wait == nil || !errors.Is(err, api.ErrConflict) {
-			reply.WaitedMS = (r.clock.Boot() - start).Milliseconds()
+			if c.wait != nil {
+				reply.WaitedMS = (r.clock.Boot() - start).Milliseconds()
+			}
 			return reply, err
 		}
 		select {

@@ -60,7 +60,7 @@ func (f facts) stored() []string {
 
 func (f facts) markdown() string {
 	var b strings.Builder
-	b.WriteString("## Facts\n\n")
+	b.WriteString("# " + f.title() + "\n\n")
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(&b, "- %s: %s\n", name, value)
@@ -77,6 +77,16 @@ func (f facts) markdown() string {
 	line("claims", strings.Join(f.claims, ", "))
 	f.list(&b)
 	return strings.TrimRight(b.String(), "\n")
+}
+
+func (f facts) title() string {
+	switch {
+	case f.intent != "":
+		return "Where it stands: " + f.intent
+	case f.branch != "":
+		return "Where branch " + f.branch + " stands"
+	}
+	return "Where it stands"
 }
 
 func (f facts) list(b *strings.Builder) {

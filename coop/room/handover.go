@@ -321,4 +321,3 @@ func declinedByAddressee(h fold.Handover) bool {
 }
 
 func names(to string, id ident.SessionID) bool { return to == id.SID || to == id.String() }
-

@@ -62,7 +62,7 @@ func (r *Room) observe(v journal.View, a journal.Arrival, ch fold.Changes) {
 	e := a.Event
 	switch b := e.Body.(type) {
 	case event.SessionClosed:
-		if id, ok := e.Session(); ok && r.ownRuntime(v, id) {
+		if id, ok := e.Session(); ok && r.own(id) {
 			r.forget(b.Session)
 		}
 	case event.SessionOpened:
@@ -91,18 +91,15 @@ func (r *Room) see(name string) {
 	}
 }
 
-// ownRuntime is own, for use while the journal is still being opened.
-func (r *Room) ownRuntime(v journal.View, id ident.SessionID) bool { return id.Runtime == v.Runtime() }
-
 // tell adds a notice for an own session that is open.
 func (r *Room) tell(v journal.View, a journal.Arrival, id ident.SessionID, n api.Notice) {
 	s, ok := v.State().Session(id)
-	if !ok || !r.ownRuntime(v, id) || s.State != fold.SessionOpen {
+	if !ok || !r.own(id) || s.State != fold.SessionOpen {
 		return
 	}
 	l := r.notices[id.SID]
 	if l == nil {
-		l = &noticeList{told: toldIn(v.Local(rowTold)[id.SID])}
+		l = &noticeList{told: toldIn(v.Local(rowTold, id.SID))}
 		r.notices[id.SID] = l
 	}
 	n.Event, n.At = a.Event.Key().String(), a.Event.At
@@ -128,7 +125,7 @@ func (r *Room) noteStanding(v journal.View, a journal.Arrival, k event.Key) {
 		delete(r.seen, k.String())
 		return
 	}
-	if !r.ownRuntime(v, c.Session) {
+	if !r.own(c.Session) {
 		return
 	}
 	st := v.State().Standing(k, r.gone(v))
@@ -184,7 +181,7 @@ func (r *Room) noteOverlaps(v journal.View, a journal.Arrival, b event.ClaimAcqu
 		return
 	}
 	for c := range v.State().Meeting(b.Scope) {
-		if !c.Live() || c.Session == fresh.Session || !r.ownRuntime(v, c.Session) || excludes(b.Mode, fresh.Checkout, c.Mode, c.Checkout) {
+		if !c.Live() || c.Session == fresh.Session || !r.own(c.Session) || excludes(b.Mode, fresh.Checkout, c.Mode, c.Checkout) {
 			continue
 		}
 		m, _ := b.Scope.Meets(c.Scope)
@@ -254,7 +251,7 @@ func addressed(to string, s fold.Session) bool {
 // ownSessions calls f for every own open session but one.
 func (r *Room) ownSessions(v journal.View, but ident.SessionID, f func(fold.Session)) {
 	for s := range v.State().Sessions() {
-		if s.State == fold.SessionOpen && s.ID != but && r.ownRuntime(v, s.ID) {
+		if s.State == fold.SessionOpen && s.ID != but && r.own(s.ID) {
 			f(s)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -68,14 +69,13 @@ type departure struct{ sid, reason string }
 // stock is what takeStock looks at: a View or a Tx of the journal.
 type stock interface {
 	State() *fold.State
-	Local(kind string) map[string][]byte
+	Local(kind, key string) []byte
 }
 
 // takeStock is asked by the journal before the first append of a run: which
 // sessions of earlier runs still live. The oldest that do nothing come first,
 // since those are left behind when there are too many.
 func (r *Room) takeStock(v stock) (living []string, gone []departure) {
-	rows := ownersIn(v.Local(rowOwner))
 	var open []fold.Session
 	for s := range v.State().Sessions() {
 		if s.State == fold.SessionOpen && r.own(s.ID) {
@@ -86,9 +86,9 @@ func (r *Room) takeStock(v stock) (living []string, gone []departure) {
 		return cmp.Or(cmp.Compare(min(a.Claims, 1), min(b.Claims, 1)), cmp.Compare(a.OpenedAt, b.OpenedAt))
 	})
 	for _, s := range open {
-		o, ok := rows[s.ID.SID]
+		o := ownerIn(v, s.ID.SID)
 		switch {
-		case !ok:
+		case o == nil:
 			gone = append(gone, departure{s.ID.SID, "owner_unknown"})
 		case o.Kind != ownerTTL && !r.cfg.Processes.Alive(o.Process):
 			gone = append(gone, departure{s.ID.SID, "process_ended"})
@@ -213,10 +213,13 @@ func (r *Room) writeClose(tx *journal.Tx, d departure) error {
 func (r *Room) resume(ctx context.Context) error {
 	_, err := r.decide(ctx, func(tx *journal.Tx) error {
 		living, gone := r.takeStock(tx)
-		rows := ownersIn(tx.Local(rowOwner))
 		for _, sid := range living {
-			r.adopt(sid, rows[sid])
+			r.adopt(sid, ownerIn(tx, sid))
+			if l := r.notices[sid]; l != nil {
+				l.told = toldIn(tx.Local(rowTold, sid)) // the row came behind the events
+			}
 		}
+		maps.DeleteFunc(r.notices, func(sid string, _ *noticeList) bool { return !slices.Contains(living, sid) })
 		if len(living)+len(gone) == 0 {
 			return errUnchanged
 		}
@@ -237,15 +240,12 @@ func (r *Room) resume(ctx context.Context) error {
 	return err
 }
 
-// ownersIn reads the stored owners. A row that this build cannot read counts as
-// none: its session is closed, and says so.
-func ownersIn(rows map[string][]byte) map[string]*owner {
-	out := make(map[string]*owner, len(rows))
-	for sid, b := range rows {
-		o := new(owner)
-		if json.Unmarshal(b, o) == nil {
-			out[sid] = o
-		}
+// ownerIn reads a stored owner. One that this build cannot read counts as none:
+// its session is closed, and says so.
+func ownerIn(v stock, sid string) *owner {
+	o := new(owner)
+	if row := v.Local(rowOwner, sid); row == nil || json.Unmarshal(row, o) != nil {
+		return nil
 	}
-	return out
+	return o
 }

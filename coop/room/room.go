@@ -64,15 +64,16 @@ type Config struct {
 type Room struct {
 	cfg     Config
 	clock   clock.Clock
+	runtime ident.Runtime
 	journal *journal.Journal
 
 	// Guarded by the journal's lock: read and written only inside its View,
 	// Decide and Observe.
-	owners    map[string]*owner           // by session, own open sessions
-	standings map[event.Key]standing      // last known, own unreleased claims
-	notices   map[string]*noticeList      // by session, own open sessions
-	seen      map[string]time.Duration    // boot time at which a claim or session was first seen in this run
-	waits     []*wait                     // in the order in which they came
+	owners    map[string]*owner        // by session, own open sessions
+	standings map[event.Key]standing   // last known, own unreleased claims
+	notices   map[string]*noticeList   // by session, own open sessions
+	seen      map[string]time.Duration // boot time at which a claim or session was first seen in this run
+	waits     []*wait                  // in the order in which they came
 
 	ended  chan string   // sessions whose process is gone
 	nudge  chan struct{} // a time to live may have changed
@@ -95,6 +96,7 @@ func Open(ctx context.Context, cfg Config) (*Room, error) {
 	r := &Room{
 		cfg:       cfg,
 		clock:     cfg.Clock,
+		runtime:   ident.Runtime{Node: cfg.Journal.Key.Node(), ID: cfg.Journal.Key.Runtime(cfg.Journal.Repo)},
 		owners:    map[string]*owner{},
 		standings: map[event.Key]standing{},
 		notices:   map[string]*noticeList{},
@@ -192,10 +194,10 @@ func (r *Room) gone(v look) func(ident.Stream) bool {
 }
 
 func (r *Room) id(sid string) ident.SessionID {
-	return ident.SessionID{Runtime: r.journal.Runtime(), SID: sid}
+	return ident.SessionID{Runtime: r.runtime, SID: sid}
 }
 
-func (r *Room) own(id ident.SessionID) bool { return id.Runtime == r.journal.Runtime() }
+func (r *Room) own(id ident.SessionID) bool { return id.Runtime == r.runtime }
 
 // ageMS is how long ago something happened, in milliseconds: by the boot-time
 // clock when this run saw it happen, else by the distance of the wall clock

@@ -14,9 +14,9 @@ func (r *Room) Status(ctx context.Context, a Actor, _ api.StatusRequest) (api.St
 	h := r.journal.Health()
 	out := api.Status{
 		Repository: string(r.journal.Repository()),
-		Node:       string(r.journal.Runtime().Node),
-		Runtime:    string(r.journal.Runtime().ID),
-		Damage:     len(h.Log.Damage),
+		Node:       string(r.runtime.Node),
+		Runtime:    string(r.runtime.ID),
+		Damage:     len(h.Damage),
 	}
 	if h.ReadOnly != nil {
 		out.ReadOnly = h.ReadOnly.Error()
@@ -50,7 +50,7 @@ func (r *Room) fillStatus(v look, a Actor, out *api.Status) error {
 	for s := range v.State().Streams() {
 		out.Events += s.Head
 		out.Streams = append(out.Streams, api.Stream{
-			Stream: string(s.Stream), Own: s.Stream.Runtime() == r.journal.Runtime(), Run: s.Run, Head: s.Head,
+			Stream: string(s.Stream), Own: s.Stream.Runtime() == r.runtime, Run: s.Run, Head: s.Head,
 			Live: liveWord(r.liveness(v, s.Stream)), Damaged: s.Damaged, Opaque: s.Opaque, Unreadable: s.Unreadable,
 		})
 	}
