@@ -19,7 +19,8 @@ type checkpoint struct {
 	kept    map[*stream][]event.Range
 	digest  string
 	missing uint64 // named events that are not held
-	bad     bool   // its digest is wrong, or it names what is not below it
+	astray  bool   // it names what is not below it
+	wrong   bool   // all it names is held and has another digest
 }
 
 func (s *State) readCheckpoint(st *stream, h head, b event.StreamCheckpoint) *checkpoint {
@@ -47,6 +48,9 @@ func (k *checkpoint) body() event.Body {
 	return b
 }
 
+// bad tells whether k is unreadable.
+func (k *checkpoint) bad() bool { return k.astray || k.wrong }
+
 // cover brings a new checkpoint into force.
 func (s *State) cover(k *checkpoint) {
 	for _, st := range k.covers {
@@ -56,7 +60,7 @@ func (s *State) cover(k *checkpoint) {
 	for st, ranges := range k.kept {
 		k.missing += st.missing(ranges)
 		if n := len(ranges); st == k.st && n > 0 && ranges[n-1].Last >= k.seq {
-			k.bad = true
+			k.astray = true
 		}
 	}
 	if k.missing == 0 {
@@ -88,7 +92,7 @@ func (k *checkpoint) verify() {
 			}
 		}
 	}
-	k.bad = k.bad || hex.EncodeToString(sum.Sum(nil)) != k.digest
+	k.wrong = hex.EncodeToString(sum.Sum(nil)) != k.digest
 }
 
 // arrived tells the checkpoints that wait for it of an event.
@@ -98,7 +102,7 @@ func (s *State) arrived(st *stream, seq uint64) {
 			continue
 		}
 		if k.missing--; k.missing == 0 {
-			if k.verify(); k.bad {
+			if k.verify(); k.wrong {
 				s.remask(k.st.rt)
 			}
 		}
@@ -161,7 +165,7 @@ func (s *State) remask(rt *runtime) {
 		}
 	}
 	for _, k := range rt.ckpts {
-		if k.bad || k.st.masked(k.seq, k) {
+		if k.bad() || k.st.masked(k.seq, k) {
 			continue
 		}
 		for _, st := range k.covers {
@@ -217,7 +221,7 @@ func (st *stream) incomplete() bool {
 // badCheckpoints counts those of the stream that are unreadable.
 func (st *stream) badCheckpoints() (n int) {
 	for _, k := range st.rt.ckpts {
-		if k.st == st && k.bad && !st.masked(k.seq, k) {
+		if k.st == st && k.bad() && !st.masked(k.seq, k) {
 			n++
 		}
 	}

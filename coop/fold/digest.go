@@ -38,7 +38,11 @@ func (s *State) History(streams []ident.Stream) string {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "comity-history/%d\n", Version)
 	for _, st := range s.comparable(streams) {
-		fmt.Fprintf(sum, "%s/%d %x\n", st.id, st.head, st.entry(st.head).hash)
+		var hash [32]byte // zero when a checkpoint removed the head, which is not held
+		if i, ok := st.find(st.head); ok {
+			hash = st.entries[i].hash
+		}
+		fmt.Fprintf(sum, "%s/%d %x\n", st.id, st.head, hash)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }

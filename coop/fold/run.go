@@ -86,8 +86,24 @@ func (s *State) begin(st *stream, f fact) {
 	for sess := range st.rt.active {
 		s.unsettle(sess, true)
 	}
+	if len(st.entries) > 1 {
+		s.reorder(st)
+	}
 	if len(st.ckpts) > 0 || len(st.rt.ckpts) > 0 {
 		s.remask(st.rt)
+	}
+}
+
+// reorder has all looked at again that a stream says something of, when it
+// turns out late which run it is: what it closed may not come after it any more.
+func (s *State) reorder(st *stream) {
+	for _, x := range st.rt.sessions {
+		if x.in(st) == nil {
+			continue
+		}
+		for _, ln := range x.lines {
+			s.rescan(ln.st)
+		}
 	}
 }
 

@@ -63,7 +63,7 @@ type Claim struct {
 	Breaks    []event.Key
 	FencedBy  []event.Key // claims whose fence of this one counts, in order
 	Released  bool        // by an event of its session that names it
-	Ended     bool        // with its session, whether or not it was released as well
+	Ended     bool        // with its session, and not released
 	EndReason string      // of the release, else of the session's end
 }
 
@@ -289,11 +289,11 @@ func (c *claim) view() Claim {
 		v.Stream = c.ln.st.now().id
 		return v
 	}
-	v.EndReason = c.ended()
-	v.Ended = v.EndReason != ""
 	if r := c.released(); r != nil {
 		v.Released, v.EndReason = true, r.reason
+		return v
 	}
+	v.Ended, v.EndReason = true, c.ended()
 	return v
 }
 

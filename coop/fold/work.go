@@ -11,7 +11,9 @@ import (
 
 // Changes names everything whose view or standing by events may differ now,
 // each list sorted and without repeats: also the claims that the change of
-// another one beats or frees.
+// another one beats or frees. A second end of what has ended already, which can
+// change the reason that a view gives, is not named, nor is who published a
+// handover when only that session's info changes.
 type Changes struct {
 	Sessions  []ident.SessionID
 	Claims    []event.Key

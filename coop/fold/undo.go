@@ -1,0 +1,94 @@
+package fold
+
+import (
+	"slices"
+
+	"github.com/comity-dev/comity/coop/ident"
+)
+
+// Undo takes back the events of a stream from seq from on, as if they had never
+// been applied: those that a journal let in before they were on disk, and whose
+// write failed. Places skipped there are forgotten too.
+func (s *State) Undo(id ident.Stream, from uint64) Changes {
+	st := s.streams[id]
+	if st == nil || st.head < max(from, 1) {
+		return Changes{}
+	}
+	from = max(from, 1)
+	for n := len(st.entries); n > 0 && st.entries[n-1].seq >= from; n = len(st.entries) {
+		e := st.entries[n-1]
+		if e.fact != nil && !e.off {
+			e.fact.off(s)
+		}
+		st.entries = slices.Delete(st.entries, n-1, n)
+		s.forget(st, e)
+	}
+	st.gaps = slices.DeleteFunc(st.gaps, func(g gap) bool { return g.first >= from })
+	if n := len(st.gaps); n > 0 {
+		st.gaps[n-1].last = min(st.gaps[n-1].last, from-1)
+	}
+	st.head, st.lamport = from-1, 0
+	for i := range st.entries {
+		st.lamport = max(st.lamport, st.entries[i].lamport)
+	}
+	return s.settle()
+}
+
+// forget undoes what hold did beside putting the fact into effect.
+func (s *State) forget(st *stream, e entry) {
+	if h, ok := e.fact.(holder); ok {
+		t := h.it()
+		if len(t.refs) > 0 {
+			if st.waiting == nil {
+				st.waiting = map[uint64][]fact{}
+			}
+			st.waiting[t.seq] = append(st.waiting[t.seq], t.refs...)
+			t.refs = nil
+		}
+	}
+	for _, k := range st.ckpts {
+		if k.names(st, e.seq) {
+			k.missing++
+			k.wrong = false
+		}
+	}
+	switch f := e.fact.(type) {
+	case *checkpoint:
+		st.rt.ckpts = drop(st.rt.ckpts, f)
+		for _, c := range f.covers {
+			c.ckpts, c.masks = drop(c.ckpts, f), drop(c.masks, f)
+			s.toggle(c)
+			s.rescan(c)
+		}
+	case *succession:
+		s.end(st, f)
+	}
+	if len(st.rt.ckpts) > 0 {
+		s.remask(st.rt)
+	}
+}
+
+// end takes back what begin noted of a succession.
+func (s *State) end(st *stream, f *succession) {
+	st.rt.records[f.record] = drop(st.rt.records[f.record], st)
+	if len(st.rt.records[f.record]) == 0 {
+		delete(st.rt.records, f.record)
+	}
+	for _, sid := range f.sessions {
+		x := st.rt.session(sid)
+		x.lists--
+		s.unsettle(x, true)
+	}
+	// What it ended stands again.
+	for _, x := range st.rt.sessions {
+		s.unsettle(x, true)
+		for _, ln := range x.lines {
+			s.rescan(ln.st)
+		}
+	}
+	st.run = nil
+}
+
+func drop[X comparable](xs []X, x X) []X {
+	return slices.DeleteFunc(slices.Clone(xs), func(y X) bool { return x == y })
+}
