@@ -33,7 +33,9 @@ func (j *Journal) arrive(a Arrival) Refusal {
 		return refused
 	}
 	if j.cfg.Observe != nil {
-		a.Cursor = j.cursor(a.Index)
+		if !a.Reloaded { // what a cursor means is known when the reload is over
+			a.Cursor = j.cursor(a.Index)
+		}
 		j.cfg.Observe(View{j}, a, changes)
 	}
 	return ""

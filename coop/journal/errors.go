@@ -17,6 +17,10 @@ var ErrNewerFormat = errors.New("written by a newer release of comity; upgrade t
 // ErrNoSpace tells that the disk is full and that nothing of the write is on it.
 var ErrNoSpace = seglog.ErrNoSpace
 
+// ErrPoisoned tells that a write or a sync failed before: the journal takes no
+// more until it is opened again.
+var ErrPoisoned = seglog.ErrPoisoned
+
 // A ReadOnlyError refuses a write before anything was decided.
 type ReadOnlyError struct{ Err error }
 

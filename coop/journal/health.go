@@ -15,6 +15,7 @@ type Range struct{ First, Last uint64 }
 type Health struct {
 	Durability Durability // of what is acknowledged: Synced or Memory
 	ReadOnly   error      // why nothing can be written until reopened, else nil
+	Poisoned   error      // the failed write after which the log refuses all, else nil
 	Record     string     // run record of this runtime
 	Run        uint64     // the run's number in it
 
@@ -73,8 +74,9 @@ func (j *Journal) Health() Health {
 		h.Durability = Memory
 	}
 	h.ReadOnly = j.ended
+	h.Poisoned = j.log.Err()
 	if h.ReadOnly == nil {
-		h.ReadOnly = j.log.Err()
+		h.ReadOnly = h.Poisoned
 	}
 	h.Record, h.Run = j.run.Record, j.run.Run
 	h.SecondUsers = slices.Clone(h.SecondUsers)

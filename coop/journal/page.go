@@ -13,12 +13,12 @@ const DefaultPage = 100
 // An Arrival is one event and its place in the order in which this journal got
 // its events.
 type Arrival struct {
-	Cursor string // behind this event
+	Cursor string // behind this event; empty when Reloaded
 	Index  uint64 // in the log
 	Event  *event.Event
 	Again  bool // it was dropped once and came a second time
 
-	Reloaded bool // told to Observe: read from disk when the journal was opened
+	Reloaded bool // told to Observe: found on disk when the journal was opened
 }
 
 // A Page is a piece of the walk over all events in the order of arrival.

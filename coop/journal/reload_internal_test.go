@@ -248,7 +248,7 @@ func TestLostEventIsSteppedOver(t *testing.T) {
 	if d := cmp.Diff(map[ident.Stream][]Range{s: {{3, 3}}}, h.Damaged); d != "" {
 		t.Errorf("damaged (-want +got):\n%s", d)
 	}
-	if len(h.Suspects) != 0 || len(h.Damage) != 0 && h.Damage[0].Records != (Range{4, 4}) {
+	if len(h.Suspects) != 0 || len(h.Damage) != 1 || h.Damage[0].Records != (Range{4, 4}) {
 		t.Errorf("health = %+v", h)
 	}
 	j.View(func(v View) {

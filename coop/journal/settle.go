@@ -54,6 +54,7 @@ func (j *Journal) land(b *batch, index uint64) bool {
 	}
 	all := b.all()
 	for i, e := range all {
+		j.pending = j.pending[1:] // nobody may find it both pending and applied
 		if refused := j.arrive(Arrival{Event: e, Index: index + uint64(i)}); refused != "" {
 			panic("journal: own event " + e.Key().String() + " does not follow its stream: " + string(refused)) // unreachable unless numbering is wrong
 		}
@@ -65,7 +66,6 @@ func (j *Journal) land(b *batch, index uint64) bool {
 	for _, r := range b.rows {
 		j.rows.apply(r)
 	}
-	j.pending = j.pending[len(all):]
 	j.health.Written += uint64(len(all))
 	close(b.settled)
 	return len(all) > 0

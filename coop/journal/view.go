@@ -25,6 +25,9 @@ func (v View) State() *fold.State { return v.j.state }
 // Pending are the own events that are numbered and not yet synced, in order.
 func (v View) Pending() []*event.Event { return slices.Clip(v.j.pending) }
 
+// Runtime is the runtime whose journal it is.
+func (v View) Runtime() ident.Runtime { return v.j.runtime }
+
 // Clock is the highest stamp seen or given out.
 func (v View) Clock() uint64 { return v.j.stamp }
 
