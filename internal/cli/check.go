@@ -62,7 +62,7 @@ func (p *printer) checked(c api.CheckPath) {
 	}
 	cells := []cell{key(c.Verdict).as(look).pad(8), flex(c.Path)}
 	if c.Claim != "" {
-		cells = append(cells, flex(c.Claim), keyf("epoch %d", c.Epoch))
+		cells = append(cells, key(shortKey(c.Claim)), keyf("epoch %d", c.Epoch))
 	}
 	p.row(0, cells...)
 	for _, o := range c.Others {

@@ -76,12 +76,12 @@ func (a *app) explain(e *api.Error) {
 // heard.
 func (p *printer) conflict(c api.Conflict) {
 	p.row(2, key(short(c.Short, c.Claim)).as(bold), key(c.Mode), keyf("epoch %d", c.Epoch), flex(scopes(c.Scope)))
-	p.row(4, key("held by"), flex(holder(c)), key(ago(c.AgeMS)), key(heard(c)))
+	p.row(4, flexf("held by %s", holder(c)), key(ago(c.AgeMS)), key(heard(c)))
 	if c.Meets != "" {
-		p.row(4, key("meets"), flex(c.Meets))
+		p.row(4, flexf("meets %s", c.Meets))
 	}
 	if c.Intent != "" {
-		p.row(4, key("intent"), flex(c.Intent))
+		p.row(4, flexf("intent: %s", c.Intent))
 	}
 }
 
@@ -116,12 +116,24 @@ func heard(c api.Conflict) string {
 	return c.Live
 }
 
-// short is the short form of a key, or the key where it has none.
+// short is the short form of a key as the daemon chose it, else as it can be made
+// here.
 func short(short, long string) string {
 	if short != "" {
 		return short
 	}
-	return long
+	return shortKey(long)
+}
+
+// shortKey is a key "<node>-<runtime>-<instance>/<seq>" by the beginning of its
+// instance. What is no such key stays.
+func shortKey(key string) string {
+	stream, seq, ok := strings.Cut(key, "/")
+	parts := strings.Split(stream, "-")
+	if !ok || len(parts) != 3 || len(parts[2]) != 16 {
+		return key
+	}
+	return parts[2][:6] + "/" + seq
 }
 
 // note says something on standard error that is not a failure.

@@ -196,9 +196,9 @@ func to(h api.Handover) string {
 }
 
 func (p *printer) handover(h api.Handover, g ages) {
-	p.row(2, key(short(h.Short, h.Handover)).as(bold), key(h.State), flexf("from %s", person(h.From, h.Client)), flex(to(h)), flex(h.Branch), key(g.ago(h.AgeMS)))
+	p.row(3, key(short(h.Short, h.Handover)).as(bold), key(h.State), flexf("from %s", person(h.From, h.Client)), flex(to(h)), flex(h.Branch), key(g.ago(h.AgeMS)))
 	if h.Summary != "" {
-		p.row(7, flex(h.Summary).as(faint))
+		p.row(5, flex(h.Summary).as(faint))
 	}
 }
 

@@ -44,7 +44,7 @@ func (a *app) showNotices(rep *api.Notices) {
 		a.note("nothing new for session %s", rep.Session)
 	}
 	for _, n := range rep.Notices {
-		a.out.row(0, keyf("#%d", n.ID).as(bold), key(n.Kind), key(ago(n.AgeMS)), flex(n.Claim))
+		a.out.row(0, keyf("#%d", n.ID).as(bold), key(n.Kind), key(ago(n.AgeMS)), key(shortKey(n.Claim)))
 		a.out.printf("    ")
 		a.out.wrapped(4, 4, oneLine(n.Text))
 	}

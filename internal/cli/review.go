@@ -143,9 +143,9 @@ func (p *printer) review(r api.Review, g ages) {
 	if r.Reviewer != "" {
 		for_ = "for " + r.Reviewer
 	}
-	p.row(2, key(short(r.Short, r.Review)).as(bold), key(r.State), key(r.Verdict), flexf("by %s", person(r.Session, r.Client)),
+	p.row(3, key(short(r.Short, r.Review)).as(bold), key(r.State), key(r.Verdict), flexf("by %s", person(r.Session, r.Client)),
 		flex(for_), flex(r.Branch), flex(scopes(r.Scope)), key(g.ago(r.AgeMS)))
-	p.row(7, flex(r.Subject).as(faint))
+	p.row(5, flex(r.Subject).as(faint))
 }
 
 func (p *printer) answer(a api.Answer) {
@@ -153,9 +153,9 @@ func (p *printer) answer(a api.Answer) {
 	if a.Stale {
 		stale = "stale: the branch has changed since"
 	}
-	p.row(7, key(a.Verdict), flexf("by %s", person(a.Session, a.Client)), key(stale).as(yellow))
+	p.row(5, key(a.Verdict), flexf("by %s", person(a.Session, a.Client)), key(stale).as(yellow))
 	if a.Note != "" {
-		p.printf("         ")
-		p.wrapped(9, 9, a.Note)
+		p.printf("       ")
+		p.wrapped(7, 7, a.Note)
 	}
 }

@@ -51,6 +51,13 @@ func (g ages) ago(ms int64) string {
 	return ago(ms + g.sinceMS)
 }
 
+func (g ages) opened(ms int64) string {
+	if g.hidden {
+		return ""
+	}
+	return "opened " + ago(ms+g.sinceMS)
+}
+
 func (g ages) idle(ms int64) string {
 	if g.hidden || ms <= 0 {
 		return ""
@@ -116,10 +123,10 @@ func (p *printer) session(s api.Session, acting string, g ages) {
 	} else if s.Live == api.LiveUnknown || s.Live == api.LiveExpired {
 		life = "liveness " + s.Live
 	}
-	p.row(0, key(mark), key(s.Session).as(bold), flex(s.Client), flex(at(s.By, s.Host)), flex(s.Branch),
-		key(count(s.Claims, "claim")), key(life).as(yellow), key(g.ago(s.AgeMS)), key(g.idle(s.IdleMS)))
+	p.row(0, key(mark).pad(1), key(s.Session).as(bold), flex(s.Client), flex(at(s.By, s.Host)), flex(s.Branch),
+		key(count(s.Claims, "claim")), key(life).as(yellow), key(g.opened(s.AgeMS)), key(g.idle(s.IdleMS)))
 	if about := cmp.Or(s.Intent, s.Issue); about != "" {
-		p.row(7, flex(about).as(faint))
+		p.row(5, flex(about).as(faint))
 	}
 }
 
@@ -136,10 +143,10 @@ func (p *printer) claim(c api.Claim, g ages) {
 	if c.Own {
 		mark = "*"
 	}
-	p.row(0, key(mark), key(short(c.Short, c.Claim)).as(bold), key(c.Standing).as(standingStyle(c.Standing)), flex(by(c)), key(exclusive(c.Mode)),
+	p.row(0, key(mark).pad(1), key(short(c.Short, c.Claim)).as(bold), key(c.Standing).as(standingStyle(c.Standing)), flex(by(c)), key(exclusive(c.Mode)),
 		flex(scopes(c.Scope)), flex(person(c.Session, c.Client)), keyf("epoch %d", c.Epoch), key(g.ago(c.AgeMS)))
 	if about := cmp.Or(c.Intent, c.Issue, c.Reason); about != "" {
-		p.row(7, flex(about).as(faint))
+		p.row(5, flex(about).as(faint))
 	}
 }
 
@@ -148,7 +155,7 @@ func by(c api.Claim) string {
 	if c.By == "" {
 		return ""
 	}
-	return "by " + c.By
+	return "by " + shortKey(c.By)
 }
 
 func standingStyle(standing string) style {
@@ -172,7 +179,7 @@ func exclusive(mode string) string {
 }
 
 func (p *printer) wait(w api.Wait, g ages) {
-	p.row(2, keyf("%d.", w.Place), flex(w.Session), flex(scopes(w.Scope)), flexf("for %s", sentence(w.For)), key(g.ago(w.AgeMS)))
+	p.row(3, keyf("%d.", w.Place), flex(w.Session), flex(scopes(w.Scope)), flexf("for %s", sentence(w.For)), key(g.ago(w.AgeMS)))
 }
 
 // count is "1 claim", "2 claims".
