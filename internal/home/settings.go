@@ -1,13 +1,11 @@
 package home
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/comity-dev/comity/internal/vfs"
@@ -31,7 +29,7 @@ func (e *SettingsError) Unwrap() error { return e.Err }
 
 // ReadSettings reads the settings of this node, one JSON object, into T, a
 // struct. Without the file it is the zero T. A name that T does not have, a
-// name said twice, and anything after the object are a [*SettingsError].
+// name in other capitals, one said twice, and anything after the object are a [*SettingsError].
 func ReadSettings[T any](h Home) (T, error) {
 	var zero, settings T
 	path := h.path("settings.json")
@@ -49,27 +47,16 @@ func ReadSettings[T any](h Home) (T, error) {
 }
 
 func decodeStrict(data []byte, into any) error {
-	// encoding/json lets names be said twice and text be no UTF-8.
-	d := jsontext.NewDecoder(bytes.NewReader(data))
-	v, err := d.ReadValue()
-	if err != nil {
-		return err
-	}
-	if v.Kind() != '{' {
+	if jsontext.Value(data).Kind() != '{' {
 		return errors.New("not a JSON object")
 	}
-	if _, err := d.ReadToken(); err != io.EOF {
-		return errors.New("something follows the JSON object")
-	}
-	strict := json.NewDecoder(bytes.NewReader(data))
-	strict.DisallowUnknownFields()
-	return strict.Decode(into)
+	return json.Unmarshal(data, into, json.RejectUnknownMembers(true))
 }
 
 // WriteSettings replaces the settings of this node, durably. Only the daemon
 // writes them, so that no two writers meet.
 func (h Home) WriteSettings(settings any) error {
-	data, err := json.MarshalIndent(settings, "", "  ")
+	data, err := json.Marshal(settings, jsontext.WithIndent("  "), json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}

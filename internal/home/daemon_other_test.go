@@ -1,0 +1,5 @@
+//go:build !unix
+
+package home_test
+
+func (r *report) describe() {}
