@@ -484,6 +484,7 @@ func TestCheckpointKeepsRangesOfWhatItCovers(t *testing.T) {
 		{both, map[string]any{streamA: []any{[]any{0, 2}}}, "kept"},
 		{both, map[string]any{streamA: []any{[]any{-1, 2}}}, "kept"},
 		{both, map[string]any{streamA: []any{[]any{2, 1}}}, "first <= last"},
+		{both, map[string]any{streamA: []any{[]any{1, -1}}}, "first <= last"},
 		{both, map[string]any{streamA: []any{[]any{5, 6}, []any{1, 2}}}, "not sorted"},
 		{both, map[string]any{streamA: []any{[]any{1, 3}, []any{3, 4}}}, "not merged"},
 		{both, map[string]any{streamA: []any{[]any{1, 3}, []any{4, 4}}}, "not merged"},

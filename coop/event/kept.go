@@ -71,6 +71,7 @@ func (c *codec) readRanges() (ranges []Range, ok bool) {
 	return ranges, c.r.Err() == nil
 }
 
+// readPair reads [a, b]; apart refuses what is negative here, and huge then.
 func (c *codec) readPair() (a, b uint64, ok bool) {
 	if !c.r.OpenArray() || !c.r.More(true) {
 		return 0, 0, false
@@ -80,7 +81,7 @@ func (c *codec) readPair() (a, b uint64, ok bool) {
 		return 0, 0, false
 	}
 	y, ok := c.r.Int()
-	if !ok || c.r.More(false) || x < 1 || y < 1 {
+	if !ok || c.r.More(false) {
 		return 0, 0, false
 	}
 	return uint64(x), uint64(y), c.r.Err() == nil

@@ -72,6 +72,7 @@ func TestSealRefusesWhatPeersWouldNotRead(t *testing.T) {
 		{with(t, func(b *event.ClaimReleased) { b.Claim = event.Key{} }), "claim", 0, 0, ""},
 		{with(t, func(b *event.ClaimReleased) { b.Fence = &event.Key{} }), "fence", 0, 0, ""},
 		{with(t, func(b *event.HandoverPublished) { b.Handover.Body = long(32770) }), "handover.body", 32768, 32770, "bytes"},
+		{with(t, func(b *event.HandoverPublished) { b.To = long(65) }), "to", 64, 65, "bytes"},
 		{with(t, func(b *event.HandoverPublished) { b.Handover.ID = strings.Repeat("0", 32) }), "handover.id", 0, 0, ""},
 		{with(t, func(b *event.HandoverPublished) { b.Handover.Files = []string{"a", "/b"} }), "handover.files", 0, 0, ""},
 		{with(t, func(b *event.HandoverPublished) { b.Handover.Files = []string{long(300)} }), "handover.files", 256, 300, "bytes"},
