@@ -1,9 +1,6 @@
 package scope
 
-import (
-	"errors"
-	"strings"
-)
+import "strings"
 
 // A Kind is what stands at a path of a working tree.
 type Kind uint8
@@ -42,8 +39,7 @@ func Door(t Tree, word string, literal bool) (Entry, error) {
 	if err == nil {
 		return e, nil
 	}
-	var ours *Error
-	if errors.As(err, &ours) {
+	if ours, ok := err.(*Error); ok { // a rule's, or one that the tree made
 		return Entry{}, &Error{Word: word, Reason: ours.Reason, Hint: ours.Hint, Err: ours.Err}
 	}
 	return Entry{}, &Error{Word: word, Reason: err.Error(), Err: err}

@@ -141,6 +141,12 @@ func TestShownIsTyped(t *testing.T) {
 	}
 }
 
+type hinting struct{ tree }
+
+func (h hinting) Kind(p string) (scope.Kind, error) {
+	return scope.Missing, &scope.Error{Reason: "a link", Hint: "unlink it", Err: errEscapes}
+}
+
 func TestDoorRefuses(t *testing.T) {
 	at := tree{cwd: "src", names: []string{"main.go", "src/a.go"}, escapes: "src/out"}
 	for _, tt := range []struct {
@@ -177,6 +183,12 @@ func TestDoorRefuses(t *testing.T) {
 		if tt.is != nil && !errors.Is(err, tt.is) {
 			t.Errorf("Door(%q): %v, want %v within", tt.word, err, tt.is)
 		}
+	}
+	// A tree may answer in our words.
+	_, err := scope.Door(hinting{at}, "out", false)
+	var ours *scope.Error
+	if !errors.As(err, &ours) || ours.Word != "out" || ours.Hint != "unlink it" || !errors.Is(err, errEscapes) {
+		t.Errorf("Door(out) = %v, want the tree's own hint and cause", err)
 	}
 	// From the top, a drive letter is what is left to see.
 	if _, err := scope.Door(tree{cwd: "."}, "C:/repo/a.go", true); err == nil || !strings.Contains(err.Error(), "drive letter") {

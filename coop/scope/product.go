@@ -13,13 +13,14 @@ type placePair struct {
 // alternativesMeet tells whether a path is in both, of which b is of a pattern
 // and so has at most 63 segments. No place leads back to an earlier one, so the
 // product is filled in row by row: at is the set of places in b that are
-// reached with place i in a, and some those of them behind at least one name,
-// because the empty path is no path. Each pair of segments is asked once.
+// reached with place i in a. Each pair of segments is asked once.
+// The end reached without a name is no path, but then both are ** and meet.
 func alternativesMeet(a, b *alternative, w *work) bool {
 	nb := len(b.segments)
-	at, some := places(1), places(0)
-	for i := 0; ; i++ {
-		var below, belowSome places
+	at := places(1)
+	for i := 0; at != 0; i++ {
+		var below places
+		deepA := i < len(a.segments) && a.segments[i].kind == segmentDeep
 		for j := 0; j <= nb; j++ {
 			bit := places(1) << j
 			if at&bit == 0 {
@@ -27,33 +28,29 @@ func alternativesMeet(a, b *alternative, w *work) bool {
 			}
 			w.visit()
 			deepB := j < nb && b.segments[j].kind == segmentDeep
-			deepA := i < len(a.segments) && a.segments[i].kind == segmentDeep
 			if i < len(a.segments) && j < nb && segmentsMeet(&a.segments[i], &b.segments[j], w) {
 				switch {
-				case deepA && deepB:
-					some |= bit
 				case deepA:
-					at, some = at|bit<<1, some|bit<<1
+					at |= bit << 1
 				case deepB:
-					below, belowSome = below|bit, belowSome|bit
+					below |= bit
 				default:
-					below, belowSome = below|bit<<1, belowSome|bit<<1
+					below |= bit << 1
 				}
 			}
 			if deepB {
-				at, some = at|bit<<1, some|some&bit<<1
+				at |= bit << 1
 			}
 			if deepA {
-				below, belowSome = below|bit, belowSome|some&bit
+				below |= bit
 			}
 		}
 		if i == len(a.segments) {
-			return some>>nb&1 == 1
+			return at>>nb&1 == 1
 		}
-		if at, some = below, belowSome; at == 0 {
-			return false
-		}
+		at = below
 	}
+	return false
 }
 
 // segmentsMeet tells whether one name is in both segments.

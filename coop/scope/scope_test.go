@@ -402,6 +402,10 @@ func TestClassesUnderFolding(t *testing.T) {
 		{"[a^!]", "^", true},
 		{"[^!]", "^", true},
 		{"[,{]", "{", true},
+		{"*x\u0345", "axΙ", true}, // the mark folds to a letter
+		{"*x\u0345", "ax\u0345", true},
+		{"*x\u0345", "ax", false},
+		{"?\u0345", "xι", true},
 	} {
 		if got := mustParse(t, "glob:"+tt.class).Covers(tt.name); got != tt.want {
 			t.Errorf("%s.Covers(%+q) = %v, want %v", tt.class, tt.name, got, tt.want)
