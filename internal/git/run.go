@@ -15,9 +15,9 @@ const (
 	maxOutput  = 8 << 20 // bytes kept of one answer
 	maxMessage = 4 << 10 // bytes kept of what git says on stderr
 
-	// afterKill is how long a killed git may hold its pipes open before they are
-	// taken from it.
-	afterKill = time.Second
+	// afterEnd is how long after its end, or its kill, what git wrote may still be
+	// on its way to us: on a crowded machine our own reader waits for its turn.
+	afterEnd = 10 * time.Second
 )
 
 // A call is one run of git.
@@ -48,7 +48,7 @@ func (c call) run(ctx context.Context) (answer, error) {
 	cmd := exec.CommandContext(ctx, exe, args...)
 	cmd.Dir, cmd.Env = c.dir, environ(os.Environ())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(c.stdin), &out, &message
-	cmd.WaitDelay = afterKill
+	cmd.WaitDelay = afterEnd
 	killWithChildren(cmd)
 
 	err = cmd.Run()
