@@ -10,8 +10,8 @@ import (
 	"github.com/comity-dev/comity/internal/canon"
 )
 
-// benchEvent is a claim of 540 to 560 bytes, the size that the reference
-// figures of JSON readers are for.
+// benchEvent is a small event of a running stream: about 530 bytes, most of
+// them hex.
 func benchEvent(b *testing.B) *event.Event {
 	k := testKey(b)
 	h := testHeader(b, k)

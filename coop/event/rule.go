@@ -83,9 +83,11 @@ func identForm(s string) string {
 	return ""
 }
 
+const wantKey = "want <stream>/<seq>"
+
 func keyForm(s string) string {
 	if _, err := ParseKey(s); err != nil {
-		return "want <stream>/<seq>"
+		return wantKey
 	}
 	return ""
 }
@@ -147,14 +149,18 @@ func (c *codec) scopes(name string, p *scope.Set, n span) {
 
 // strs is a list of strings under rule.
 func strs(rule rule) item[string] {
-	same := func(s string) string { return s }
-	return item[string]{rule, same, same, strings.Compare}
+	return item[string]{
+		rule.max,
+		func(s string) (string, string) { return s, rule.form(s) },
+		func(s string) string { return s },
+		strings.Compare,
+	}
 }
 
 func streams() item[ident.Stream] {
 	return item[ident.Stream]{
-		isStream,
-		func(s string) ident.Stream { return ident.Stream(s) },
+		0,
+		func(s string) (ident.Stream, string) { return ident.Stream(s), streamForm(s) },
 		func(s ident.Stream) string { return string(s) },
 		cmp.Compare[ident.Stream],
 	}
@@ -162,8 +168,14 @@ func streams() item[ident.Stream] {
 
 func keys() item[Key] {
 	return item[Key]{
-		isKey,
-		func(s string) Key { k, _ := ParseKey(s); return k },
+		0,
+		func(s string) (Key, string) {
+			k, err := ParseKey(s)
+			if err != nil {
+				return Key{}, wantKey
+			}
+			return k, ""
+		},
 		Key.String,
 		Key.Compare,
 	}

@@ -168,3 +168,26 @@ func TestKeyOfAnotherCreatorIsTaken(t *testing.T) {
 		t.Errorf("LoadOrCreateKey = %v, created %v, %v; want the other's key", got, created, err)
 	}
 }
+
+// fullFS has no room for a new file.
+type fullFS struct{ vfs.FS }
+
+var errFull = errors.New("no space left")
+
+func (f fullFS) Open(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	if flag&os.O_CREATE != 0 {
+		return nil, errFull
+	}
+	return f.FS.Open(name, flag, perm)
+}
+
+func TestKeyThatIsNotStoredIsNotUsed(t *testing.T) {
+	path := keyPath(t)
+	k, created, err := ident.LoadOrCreateKey(fullFS{vfs.OS()}, path)
+	if k != nil || created || !errors.Is(err, errFull) || !strings.Contains(err.Error(), path) {
+		t.Errorf("LoadOrCreateKey on a full disk = %v, created %v, %v; want its error with the path", k, created, err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file was left: %v", err)
+	}
+}
