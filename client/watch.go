@@ -38,7 +38,7 @@ func (c *Client) Watch(ctx context.Context, req api.WatchRequest, f func(api.Cha
 			return stopped
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err == nil || !progress:
+		case err == nil || !progress || !errors.Is(err, api.ErrUnreachable):
 			return err
 		}
 	}
