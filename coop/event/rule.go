@@ -27,7 +27,6 @@ var (
 	isIdent  = rule{ident.MaxSIDBytes, identForm} // a sid, a kind, a reason
 	isOID    = rule{0, oidForm}
 	isKey    = rule{0, keyForm}
-	isStream = rule{0, streamForm}
 	isFile   = rule{MaxFileBytes, fileForm}
 	isEntry  = rule{MaxEntryBytes, utf8Form}
 	hex16    = rule{0, func(s string) string { return hexForm(s, 16, "want 16 lowercase hex digits") }}
