@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/comity-dev/comity/internal/proc"
@@ -51,9 +53,10 @@ func (e *LockedError) Is(target error) bool { return target == vfs.ErrLocked }
 // A Lock is the right of one daemon to a state folder. It ends with Close, or
 // with the process, however that ends.
 type Lock struct {
-	fsys vfs.FS
-	info string
-	held io.Closer
+	fsys  vfs.FS
+	info  string
+	held  io.Closer
+	close func() error
 }
 
 // Lock takes the state folder for this process and writes info beside the
@@ -74,6 +77,8 @@ func (h Home) Lock(fsys vfs.FS, info Info) (*Lock, error) {
 		return nil, err
 	}
 	l := &Lock{fsys: fsys, info: h.path("daemon.json"), held: held}
+	l.close = sync.OnceValue(l.giveBack)
+	h.sweep(fsys)
 	if err := l.write(info); err != nil {
 		l.Close()
 		return nil, fmt.Errorf("lock the state folder: say who holds it: %w", err)
@@ -118,9 +123,28 @@ func (l *Lock) write(info Info) error {
 	return nil
 }
 
-// Close gives the state folder back. Info goes first: what is read while the
-// lock is held is the holder's.
-func (l *Lock) Close() error {
+// sweep removes what a crash in the middle of a write left, of the files that
+// only the holder of the lock writes. What cannot be removed does no harm.
+func (h Home) sweep(fsys vfs.FS) {
+	names, err := fsys.List(h.Dir)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		ours := strings.HasPrefix(name, "daemon.json.") || strings.HasPrefix(name, "settings.json.") || strings.HasPrefix(name, "machine.")
+		if ours && strings.HasSuffix(name, ".tmp") {
+			_ = fsys.Remove(h.path(name))
+		}
+	}
+}
+
+// Close gives the state folder back. Closing again is a no-op, also when
+// another daemon has it by then.
+func (l *Lock) Close() error { return l.close() }
+
+// giveBack removes the info first: what is read while the lock is held is the
+// holder's.
+func (l *Lock) giveBack() error {
 	err := l.fsys.Remove(l.info)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
