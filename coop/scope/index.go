@@ -34,6 +34,10 @@ type place[K comparable] struct {
 	paths  []lodger[K] // that are this very path
 	dirs   []lodger[K] // that are this folder
 	globs  []lodger[K] // whose names without a wildcard end here
+
+	// anchored are those globs that have a name without a wildcard further on,
+	// by that name: a path without it need not ask them.
+	anchored map[string]*[]lodger[K]
 }
 
 // A lodger is one alternative of one entry of a row at its place.
@@ -48,7 +52,8 @@ type lodger[K comparable] struct {
 type spot[K comparable] struct {
 	place *place[K]
 	kind  Form
-	at    int // in the list of its kind
+	name  string // of an anchored glob
+	at    int    // in its list
 }
 
 // Len is the number of keys held.
@@ -83,19 +88,30 @@ func (x *Index[K]) lodge(r *row[K], a *alternative) {
 	for i := range a.prefix() {
 		at = at.enter(a.segments[i].key)
 	}
-	list := at.list(a.shape())
-	r.spots = append(r.spots, spot[K]{at, a.shape(), len(*list)})
+	form, name := a.shape(), a.anchor()
+	list := at.list(form, name)
+	r.spots = append(r.spots, spot[K]{at, form, name, len(*list)})
 	*list = append(*list, lodger[K]{r, len(r.spots) - 1, a, a.tail()})
 }
 
-func (p *place[K]) list(form Form) *[]lodger[K] {
-	switch form {
-	case FormPath:
+func (p *place[K]) list(form Form, anchor string) *[]lodger[K] {
+	switch {
+	case form == FormPath:
 		return &p.paths
-	case FormDir:
+	case form == FormDir:
 		return &p.dirs
+	case anchor == "":
+		return &p.globs
 	}
-	return &p.globs
+	list := p.anchored[anchor]
+	if list == nil {
+		list = new([]lodger[K])
+		if p.anchored == nil {
+			p.anchored = make(map[string]*[]lodger[K])
+		}
+		p.anchored[anchor] = list
+	}
+	return list
 }
 
 func (p *place[K]) enter(name string) *place[K] {
@@ -118,13 +134,16 @@ func (x *Index[K]) Remove(k K) {
 	}
 	delete(x.rows, k)
 	for _, s := range r.spots {
-		list := s.place.list(s.kind)
+		list := s.place.list(s.kind, s.name)
 		last := len(*list) - 1
 		moved := (*list)[last]
 		(*list)[s.at] = moved
 		moved.row.spots[moved.spot].at = s.at
 		(*list)[last] = lodger[K]{}
 		*list = (*list)[:last]
+		if last == 0 && s.name != "" {
+			delete(s.place.anchored, s.name)
+		}
 		s.place.prune()
 	}
 	for _, name := range r.names {
@@ -139,7 +158,7 @@ func (x *Index[K]) Remove(k K) {
 
 // prune takes away the places that nothing lives in or below.
 func (p *place[K]) prune() {
-	for p.parent != nil && len(p.below)+len(p.paths)+len(p.dirs)+len(p.globs) == 0 {
+	for p.parent != nil && len(p.below)+len(p.paths)+len(p.dirs)+len(p.globs)+len(p.anchored) == 0 {
 		delete(p.parent.below, p.name)
 		p = p.parent
 	}

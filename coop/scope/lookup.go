@@ -71,7 +71,7 @@ func (x *Index[K]) look(a *alternative, hits []*row[K]) []*row[K] {
 	at := &x.root
 	for depth := range a.prefix() {
 		q.take(at.dirs)
-		q.ask(at.globs, depth)
+		q.askGlobs(at, depth)
 		if at = at.below[a.segments[depth].key]; at == nil {
 			return q.hits
 		}
@@ -80,7 +80,7 @@ func (x *Index[K]) look(a *alternative, hits []*row[K]) []*row[K] {
 	case FormPath:
 		q.take(at.paths)
 		q.take(at.dirs)
-		q.ask(at.globs, depth)
+		q.askGlobs(at, depth)
 	case FormDir:
 		q.all(at)
 	default:
@@ -92,6 +92,24 @@ func (x *Index[K]) look(a *alternative, hits []*row[K]) []*row[K] {
 func (q *lookUp[K]) take(list []lodger[K]) {
 	for i := range list {
 		q.hits = append(q.hits, list[i].row)
+	}
+}
+
+// askGlobs asks the patterns of a place; a path only those that it can meet.
+func (q *lookUp[K]) askGlobs(at *place[K], depth int) {
+	q.ask(at.globs, depth)
+	switch {
+	case len(at.anchored) == 0:
+	case q.form == FormPath:
+		for _, s := range q.alt.segments[depth:] {
+			if list := at.anchored[s.key]; list != nil {
+				q.ask(*list, depth)
+			}
+		}
+	default:
+		for _, list := range at.anchored {
+			q.ask(*list, depth)
+		}
 	}
 }
 
@@ -128,6 +146,9 @@ func (q *lookUp[K]) all(at *place[K]) {
 	q.take(at.paths)
 	q.take(at.dirs)
 	q.take(at.globs)
+	for _, list := range at.anchored {
+		q.take(*list)
+	}
 	for _, below := range at.below {
 		q.all(below)
 	}
@@ -139,7 +160,7 @@ func (q *lookUp[K]) descend(at *place[K], p places, depth int) {
 		q.take(at.paths)
 	}
 	q.take(at.dirs)
-	q.ask(at.globs, depth)
+	q.askGlobs(at, depth)
 	for name, below := range at.below {
 		if next := q.alt.step(p, name, nil); next != 0 {
 			q.descend(below, next, depth+1)

@@ -175,6 +175,17 @@ func (a *alternative) shape() Form {
 	return FormGlob
 }
 
+// anchor is a name that every path of a pattern has behind its prefix, if one
+// is known: the last without a wildcard.
+func (a *alternative) anchor() string {
+	for i := len(a.segments) - 1; i > a.prefix(); i-- {
+		if a.segments[i].kind == segmentLiteral {
+			return a.segments[i].key
+		}
+	}
+	return ""
+}
+
 // tail is what the last name of every path that a covers ends with.
 func (a *alternative) tail() string {
 	last := &a.segments[len(a.segments)-1]
