@@ -26,30 +26,27 @@ type inventory struct {
 	survey *survey // else
 }
 
-func inspect(fsys vfs.FS, dir string) (inv *inventory, err error) {
-	inv = &inventory{fsys: fsys, dir: dir}
-	names, err := inv.segmentNames()
-	if err != nil {
+func inspect(fsys vfs.FS, dir string) (*inventory, error) {
+	inv := &inventory{fsys: fsys, dir: dir}
+	if err := inv.read(); err != nil {
+		inv.release()
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			inv.release()
-		}
-	}()
-	if len(names) == 0 {
-		return inv, nil
+	return inv, nil
+}
+
+func (inv *inventory) read() error {
+	names, err := inv.segmentNames()
+	if err != nil || len(names) == 0 {
+		return err
 	}
 	if ok, err := inv.quick(names); err != nil || ok {
-		return inv, err
+		return err
 	}
-	if err := inv.readAll(names); err != nil {
-		return nil, err
+	if err := inv.readAll(names); err != nil || len(inv.segs) == 0 {
+		return err
 	}
-	if len(inv.segs) == 0 {
-		return inv, nil
-	}
-	return inv, inv.readLast()
+	return inv.readLast()
 }
 
 func (inv *inventory) segmentNames() ([]string, error) {

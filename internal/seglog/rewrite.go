@@ -1,6 +1,7 @@
 package seglog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -18,13 +19,15 @@ import (
 // The commit point of each segment is its rename, once the folder is synced: a
 // crash leaves the old segment or the new one, and perhaps files that the new
 // one stands for, which the next opening removes. When the disk is full, Rewrite
-// uses the reserve. After an error some segments may be rewritten and others
+// uses the reserve; if there is none, it still drops what it can before it
+// returns ErrNoSpace. After an error some segments may be rewritten and others
 // not; unless the log is poisoned it can be called again.
 func (l *Log) Rewrite(keep func(Record) bool) error {
 	l.rewriting.Lock()
 	defer l.rewriting.Unlock()
-	if err := l.control(l.sealForRewrite); err != nil {
-		return fmt.Errorf("rewrite: %w", err)
+	full := l.control(l.sealForRewrite)
+	if full != nil && !errors.Is(full, ErrNoSpace) {
+		return fmt.Errorf("rewrite: %w", full)
 	}
 	l.store.mu.RLock()
 	sealed := l.segs[:len(l.segs)-1]
@@ -49,11 +52,13 @@ func (l *Log) Rewrite(keep func(Record) bool) error {
 			return fmt.Errorf("rewrite segment %s: %w", p.segs[0].name, err)
 		}
 	}
+	if full != nil {
+		return fmt.Errorf("rewrite the last segment: %w", full)
+	}
 	return nil
 }
 
 // sealForRewrite turns to a new segment, so that what there is can be dropped.
-// Without the room for one the active segment stays as it is.
 func (l *Log) sealForRewrite() error {
 	if err := l.writable(); err != nil {
 		return err
@@ -63,13 +68,10 @@ func (l *Log) sealForRewrite() error {
 		return nil
 	}
 	err := l.turnOver(0, l.capFor(w.off), true)
-	if errors.Is(err, ErrNoSpace) {
-		return nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrNoSpace) {
 		return l.poison(err)
 	}
-	return nil
+	return err
 }
 
 // writable returns why nothing can be written any more.
@@ -184,12 +186,12 @@ func (l *Log) carryOut(p *plan) error {
 	h := l.newHeader(p.segs[0].first, p.segs[len(p.segs)-1].last, segRewritten)
 	f, g, err := l.writePlan(p, &h, false)
 	if err != nil && vfs.IsNoSpace(err) {
-		f, g, err = l.writePlan(p, &h, true)
+		full := err
+		if f, g, err = l.writePlan(p, &h, true); errors.Is(err, ErrNoSpace) {
+			err = noSpace(full)
+		}
 	}
 	if err != nil {
-		if vfs.IsNoSpace(err) {
-			err = noSpace(err)
-		}
 		return err
 	}
 	g.file = newHandle(f)
@@ -201,48 +203,52 @@ func (l *Log) carryOut(p *plan) error {
 }
 
 // writePlan writes the new file, synced, under its temporary name.
-func (l *Log) writePlan(p *plan, h *header, reserve bool) (f vfs.File, g *segment, err error) {
-	path := filepath.Join(l.dir, rewriteTmp)
-	if reserve {
-		if ok, err := l.o.Reserve.take(path); err != nil {
-			return nil, nil, err
-		} else if !ok {
-			return nil, nil, ErrNoSpace
-		}
-		f, err = l.fsys.Open(path, os.O_RDWR, 0)
-	} else {
-		f, err = l.fsys.Open(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	}
+func (l *Log) writePlan(p *plan, h *header, reserve bool) (vfs.File, *segment, error) {
+	f, err := l.openRewrite(reserve)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			l.fsys.Remove(path)
-		}
-	}()
-	g = newSegment(h)
+	g := newSegment(h)
+	if err := l.fillPlan(p, h, f, g); err != nil {
+		f.Close()
+		l.fsys.Remove(filepath.Join(l.dir, rewriteTmp))
+		return nil, nil, err
+	}
+	return f, g, nil
+}
+
+func (l *Log) openRewrite(reserve bool) (vfs.File, error) {
+	path := filepath.Join(l.dir, rewriteTmp)
+	if !reserve {
+		return l.fsys.Open(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	}
+	if ok, err := l.o.Reserve.take(path); err != nil || !ok {
+		return nil, cmp.Or(err, ErrNoSpace)
+	}
+	return l.fsys.Open(path, os.O_RDWR, 0)
+}
+
+func (l *Log) fillPlan(p *plan, h *header, f vfs.File, g *segment) error {
 	c := copier{to: f, seg: g, synced: h.last}
 	for _, old := range p.segs {
 		if err := l.copyKept(&c, p, old); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
 	if err := c.flush(); err != nil {
-		return nil, nil, err
+		return err
 	}
 	g.last = h.last
 	sum := summary{last: g.last, kept: g.kept, records: g.records, places: g.places}
 	b := g.seal.markFrame(kindFooter, g.limit, g.last, g.last, sum.encode())
 	if _, err := f.WriteAt(b, g.limit); err != nil {
-		return nil, nil, err
+		return err
 	}
 	g.size = g.limit + int64(len(b))
 	if err := f.Truncate(g.size); err != nil {
-		return nil, nil, err
+		return err
 	}
-	return f, g, l.found(&blank{file: f}, h)
+	return l.found(&blank{file: f}, h)
 }
 
 func (l *Log) copyKept(c *copier, p *plan, old *segment) error {

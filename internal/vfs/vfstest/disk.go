@@ -32,12 +32,13 @@ import (
 
 // A Disk is a file system in memory. It is safe for concurrent use.
 type Disk struct {
-	mu     sync.Mutex
-	root   *node
-	locks  map[*node]bool
-	ops    int
-	faults []Fault
-	log    []string
+	mu      sync.Mutex
+	root    *node
+	locks   map[*node]bool
+	ops     int
+	changes int
+	faults  []Fault
+	log     []string
 
 	// Tear returns, for a write of n bytes, at which bytes a crash may tear it.
 	// Nil: in the middle, and one byte from each end.

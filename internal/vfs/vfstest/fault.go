@@ -56,6 +56,13 @@ func (d *Disk) Ops() int {
 	return d.ops
 }
 
+// Changes returns how many operations changed something, or synced it.
+func (d *Disk) Changes() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.changes
+}
+
 // Log returns the operations since Trace was set, one a line, for messages of
 // tests.
 func (d *Disk) Log() []string {
@@ -93,6 +100,7 @@ func (f *Fault) error(kind, name string) error {
 func (d *Disk) run(kind, name string, do func() error) error {
 	f := d.fault(kind, name)
 	if do != nil && (f == nil || f.Kept) {
+		d.changes++
 		if err := do(); err != nil {
 			return err
 		}
@@ -105,6 +113,9 @@ func (d *Disk) run(kind, name string, do func() error) error {
 
 func (d *Disk) runWrite(name string, n int, do func(part int)) error {
 	f := d.fault("write", name)
+	if f == nil || f.Kept || f.Short {
+		d.changes++
+	}
 	switch {
 	case f == nil || f.Kept:
 		do(n)
@@ -124,6 +135,7 @@ func (d *Disk) runSync(kind, name string, do func(ok bool)) error {
 	if f != nil && errors.Is(f.Err, ErrPowerOff) {
 		return f.error(kind, name)
 	}
+	d.changes++
 	do(f == nil || f.Kept)
 	if f != nil {
 		return f.error(kind, name)
