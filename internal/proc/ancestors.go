@@ -23,29 +23,30 @@ func Parent(pid int) (int, error) {
 // pid itself. The line ends early at a process that may not be seen or that
 // ends meanwhile; only when pid itself cannot be looked at is that an error.
 func Ancestors(pid int) ([]ID, error) {
-	parent, err := Parent(pid)
+	child, err := look(pid)
+	if err != nil {
+		return nil, fmt.Errorf("pid %d: %w", pid, err)
+	}
+	boot, err := bootID()
 	if err != nil {
 		return nil, err
 	}
 	var line []ID
-	for child := pid; parent != 0 && len(line) < maxAncestors; {
-		id, err := Of(parent)
+	for child.parent != 0 && len(line) < maxAncestors {
+		parent, err := look(child.parent)
 		if errors.Is(err, ErrGone) || errors.Is(err, ErrHidden) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("pid %d: %w", child.parent, err)
 		}
 		// Still the parent after it was looked at: so what we looked at was it,
 		// and not a stranger that got its pid in between.
-		if again, err := Parent(child); err != nil || again != parent {
+		if again, err := look(pid); err != nil || again.start != child.start || again.parent != child.parent {
 			break
 		}
-		line = append(line, id)
-		child = parent
-		if parent, err = Parent(child); err != nil {
-			break
-		}
+		line = append(line, ID{PID: child.parent, Start: parent.start, Boot: boot})
+		pid, child = child.parent, parent
 	}
 	return line, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -138,11 +137,31 @@ func (f facts) fullName(pid int) (string, error) {
 	return f.name, nil
 }
 
+// readSmall reads the beginning of a file of /proc, in one go when it can. It
+// does without package os, whose files first ask to be polled.
 func readSmall(name string) ([]byte, error) {
-	file, err := os.Open(name)
+	fd, err := retry(func() (int, error) { return unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("open %s: %w", name, err)
 	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, maxStat))
+	defer unix.Close(fd)
+	b := make([]byte, maxStat)
+	for n := 0; ; {
+		k, err := retry(func() (int, error) { return unix.Read(fd, b[n:]) })
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		if n += k; k == 0 || n == len(b) {
+			return b[:n], nil
+		}
+	}
+}
+
+func retry(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
 }
