@@ -243,3 +243,5 @@ func openAndReport(t *testing.T, d *vfstest.Disk) *seglog.Log {
 	}
 	return l
 }
+
+var t0 = context.Background()

@@ -2,6 +2,7 @@ package seglog
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -92,7 +93,10 @@ func (g *segment) load(f *handle, inc [16]byte) ([]Damage, error) {
 		return nil, err
 	}
 	damage := headerDamage(g.name, bad)
-	if !ok || h.version > formatVersion || h.incarnation != inc || h.first != g.first {
+	if ok && h.version > formatVersion {
+		return nil, fmt.Errorf("segment %s: %w", g.name, ErrNewerFormat)
+	}
+	if !ok || h.incarnation != inc || h.first != g.first {
 		g.broken = true
 		return []Damage{{g.name, 0, g.size, g.first, g.last, "both headers are unreadable or of another log"}}, nil
 	}
