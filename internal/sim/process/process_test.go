@@ -120,7 +120,7 @@ func (s *stage) env(more ...string) []string {
 // client is a client of the stage's daemon, which it starts when none runs.
 func (s *stage) client() *client.Client {
 	s.Helper()
-	c, err := client.New(&client.Options{Getenv: getenv(s.home), Exe: program})
+	c, err := client.New(&client.Options{Getenv: getenv(s.home), Person: true, Exe: program})
 	if err != nil {
 		s.Fatal(err)
 	}
