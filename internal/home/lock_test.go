@@ -234,6 +234,24 @@ func TestLookingDoesNotDisturb(t *testing.T) {
 	wg.Wait()
 }
 
+// Two who look must not take each other for a daemon.
+func TestWhoLooksFindsNobodyElseWhoLooks(t *testing.T) {
+	h := prepared(t)
+	lock(t, h, home.Info{}).Close() // the lock file is there
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 500 {
+				if info, running, err := h.Running(); err != nil || running {
+					t.Errorf("Running = %+v, %v, %v, and nobody holds the lock", info, running, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
 func TestHold(t *testing.T) {
 	h := prepared(t)
 	for _, want := range []bool{false, false, true, true, false} {
