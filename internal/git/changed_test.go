@@ -115,11 +115,12 @@ func TestChangedSinceTheDefaultBranch(t *testing.T) {
 	r.commit("theirs")
 	r.git("checkout", "-q", "feature")
 	r.write("untracked", "")
+	r.write("mine too", "edited again")
 
 	changed(t, r, "", "mine moved", "mine too", "seed", "untracked") // not theirs
 	changed(t, r, "main", "mine moved", "mine too", "seed", "untracked")
 	changed(t, r, first, "mine", "mine moved", "mine too", "seed", "untracked")
-	changed(t, r, "HEAD", "untracked")
+	changed(t, r, "HEAD", "mine too", "untracked")
 	if ch, err := r.find().Changed(t.Context(), "none"); !errors.Is(err, git.ErrNoCommit) {
 		t.Errorf("Changed(none) = %+v, %v, want ErrNoCommit", ch, err)
 	}

@@ -326,6 +326,21 @@ func TestWorktreesOfABareRepository(t *testing.T) {
 	}
 }
 
+// Some people turn a common repository into a bare one by its setting alone.
+func TestWorktreesOfARepositoryThatWasMadeBare(t *testing.T) {
+	r := newCommitted(t)
+	wt := r.at(filepath.Join(filepath.Dir(r.dir), "wt"))
+	r.git("worktree", "add", "-q", wt.dir, "-b", "wt")
+	r.git("config", "core.bare", "true")
+	got, err := wt.find().Worktrees(t.Context())
+	if err != nil || len(got) != 1 || got[0] != wt.dir {
+		t.Errorf("Worktrees = %q, %v, want %q", got, err, wt.dir)
+	}
+	if got, err := wt.find().Rel(r.dir, "seed"); !errors.Is(err, git.ErrOutside) {
+		t.Errorf("Rel(seed) in the bare folder = %q, %v, want ErrOutside", got, err)
+	}
+}
+
 func TestCancelledContextIsSaid(t *testing.T) {
 	r := newCommitted(t)
 	ctx, cancel := context.WithCancel(t.Context())

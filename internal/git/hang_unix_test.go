@@ -32,7 +32,7 @@ func TestAHangingGitEndsWithItsContext(t *testing.T) {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Skip(err)
 	}
-	fakeGit(t, "exec 3>'"+fifo+"'\nsleep 1000 &\nwait\n")
+	fakeGit(t, "exec 3>'"+fifo+"'\nsleep 1000 &\necho started >&3\nwait\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error)
@@ -45,6 +45,9 @@ func TestAHangingGitEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer alive.Close()
+	if _, err := io.ReadFull(alive, make([]byte, len("started\n"))); err != nil {
+		t.Fatal(err)
+	}
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("Find = %v, want context.Canceled", err)
