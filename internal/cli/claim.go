@@ -116,7 +116,7 @@ func (a *app) claimed(rep *api.ClaimReply) {
 	a.meetings("overlaps", rep.Overlaps)
 	a.meetings("fenced", rep.Fenced)
 	c := rep.Claim
-	a.out.row(0, key(short(c.Short, c.Claim)).as(bold), keyf("epoch %d", c.Epoch), key(c.Standing).as(standingStyle(c.Standing)), flex(by(c)),
+	a.out.row(0, key(short(c.Short, c.Claim)).as(bold), keyf("epoch %d", c.Epoch), key(c.Standing).as(standingStyle(c.Standing)), key(by(c)),
 		key(confirmed(c)), key(exclusive(c.Mode)), flex(scopes(c.Scope)))
 }
 

@@ -54,6 +54,7 @@ no need to: the first command that needs the daemon starts it.`,
 // serveBackground is the daemon that a client started. Its log has a bound, and
 // its last line there is what that client tells when it does not serve.
 func (a *app) serveBackground(ctx context.Context, o node.Options) error {
+	a.json = true // so that the client gets the error with its code
 	if err := o.Home.Prepare(vfs.OS()); err != nil {
 		return client.HomeError(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/client"
 	"github.com/comity-dev/comity/internal/home"
+	"github.com/comity-dev/comity/internal/node"
 	"github.com/comity-dev/comity/internal/vfs"
 	"github.com/spf13/cobra"
 )
@@ -138,6 +139,9 @@ func checkKey(h home.Home) api.Check {
 		return fails(name, path+" is not a key", "the daemon does not start, and never replaces a key by itself", "put the key back from a copy of this folder")
 	case exposed(info.Mode()):
 		return fails(name, fmt.Sprintf("%s is open to others: %v", path, info.Mode().Perm()), "others on this machine could sign as you", "chmod 600 "+path)
+	}
+	if err := node.CheckKey(h); err != nil {
+		return fails(name, err.Error(), "the daemon does not start, and never replaces a key by itself", hintOf(err))
 	}
 	return well(name, "%s, only yours", path)
 }

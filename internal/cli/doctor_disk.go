@@ -39,8 +39,12 @@ func checkJournal(repository string) api.Check {
 		return fails(name, "could not be read: "+err.Error(), unknown, "keep the folder "+dir+" as it is; comity log dump "+dir+" shows more")
 	}
 	defer r.Close()
-	if len(rep.Damage) > 0 {
-		return fails(name, fmt.Sprintf("%s: %s", count(len(rep.Damage), "damaged place"), damage(rep.Damage)),
+	places, err := r.Verify() // opening alone reads no more than the end
+	if err != nil {
+		return fails(name, "could not be read to its end: "+err.Error(), unknown, "keep the folder "+dir+" as it is; comity log dump "+dir+" shows more")
+	}
+	if len(places) > 0 {
+		return fails(name, fmt.Sprintf("%s: %s", count(len(places), "damaged place"), damage(places)),
 			"the records named are lost here; all others are read as before",
 			"keep the folder "+dir+"; peers that hold the records give them back, and comity log dump "+dir+" shows the place")
 	}

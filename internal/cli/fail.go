@@ -130,7 +130,7 @@ func short(short, long string) string {
 func shortKey(key string) string {
 	stream, seq, ok := strings.Cut(key, "/")
 	parts := strings.Split(stream, "-")
-	if !ok || len(parts) != 3 || len(parts[2]) != 16 {
+	if !ok || seq == "" || len(parts) != 3 || len(parts[2]) != 16 {
 		return key
 	}
 	return parts[2][:6] + "/" + seq

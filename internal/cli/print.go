@@ -57,7 +57,7 @@ func keyf(f string, a ...any) cell  { return key(fmt.Sprintf(f, a...)) }
 func flexf(f string, a ...any) cell { return flex(fmt.Sprintf(f, a...)) }
 
 // minFlex is as short as a cell is ever cut.
-const minFlex = 8
+const minFlex = 16
 
 // row prints cells on one line with two spaces between them. What is too wide is
 // cut where it may be; what then still does not fit goes on the next line.
@@ -127,11 +127,13 @@ func (p *printer) heading(title string, n int) {
 }
 
 // wrapped prints text over as many lines as it needs, all but the first with
-// indent. The first begins at column start.
+// indent. The first begins at column start. A word is only broken when it has no
+// room on a line of its own.
 func (p *printer) wrapped(start, indent int, text string) {
 	at, fresh := start, true
-	for _, word := range strings.Fields(text) {
-		if n := width(word); !fresh && at+1+n > columns {
+	for _, word := range words(text, columns-max(start, indent)) {
+		n := width(word)
+		if !fresh && at+1+n > columns {
 			p.printf("\n%s", strings.Repeat(" ", indent))
 			at, fresh = indent, true
 		}
@@ -140,10 +142,30 @@ func (p *printer) wrapped(start, indent int, text string) {
 			at++
 		}
 		p.printf("%s", word)
-		at += width(word)
+		at += n
 		fresh = false
 	}
 	p.printf("\n")
+}
+
+// words is text in pieces of at most room columns.
+func words(text string, room int) []string {
+	var out []string
+	for _, word := range strings.Fields(text) {
+		for width(word) > room {
+			n, at := 0, 0
+			for i, r := range word {
+				if n += runeWidth(r); n > room {
+					at = i
+					break
+				}
+			}
+			out = append(out, word[:at])
+			word = word[at:]
+		}
+		out = append(out, word)
+	}
+	return out
 }
 
 // body prints a text of several lines as it is.

@@ -143,7 +143,7 @@ func (p *printer) claim(c api.Claim, g ages) {
 	if c.Own {
 		mark = "*"
 	}
-	p.row(0, key(mark).pad(1), key(short(c.Short, c.Claim)).as(bold), key(c.Standing).as(standingStyle(c.Standing)), flex(by(c)), key(exclusive(c.Mode)),
+	p.row(0, key(mark).pad(1), key(short(c.Short, c.Claim)).as(bold), key(c.Standing).as(standingStyle(c.Standing)), key(by(c)), key(exclusive(c.Mode)),
 		flex(scopes(c.Scope)), flex(person(c.Session, c.Client)), keyf("epoch %d", c.Epoch), key(g.ago(c.AgeMS)))
 	if about := cmp.Or(c.Intent, c.Issue, c.Reason); about != "" {
 		p.row(5, flex(about).as(faint))
