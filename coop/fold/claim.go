@@ -14,14 +14,30 @@ type claim struct {
 	scope  scope.Set
 	mode   mode
 	text   *claimText // nil when nothing was said
-	fences []ref
-	breaks []ref
+	fences *fences    // nil when it fences nothing
 
-	where  ident.CheckoutID // checkout() as it was last looked at
-	fenced bool             // by a fence that counts
-	winner *claim           // who beats it
-	holds  bool             // a live, unfenced claim that nobody beats
+	where  *mark  // checkout() as it was last looked at
+	fenced bool   // by a fence that counts
+	winner *claim // who beats it
+	holds  bool   // a live, unfenced claim that nobody beats
 	queued bool
+}
+
+type fences struct{ of, breaks []ref }
+
+// fencesOf are the claims that c lists.
+func (c *claim) fencesOf() []ref {
+	if c.fences == nil {
+		return nil
+	}
+	return c.fences.of
+}
+
+func (c *claim) breaksOf() []ref {
+	if c.fences == nil {
+		return nil
+	}
+	return c.fences.breaks
 }
 
 type claimText struct{ intent, issue, reason string }
@@ -37,7 +53,10 @@ const (
 var modes = [...]event.Mode{advisory: event.ModeAdvisory, exclusive: event.ModeExclusive, inCheckout: event.ModeCheckout}
 
 func (s *State) readClaim(st *stream, h head, b event.ClaimAcquired) *claim {
-	c := &claim{thing: thing{act: s.act(st, h, b.Session)}, scope: b.Scope, fences: s.refs(b.Fences), breaks: s.refs(b.Breaks)}
+	c := &claim{thing: thing{act: s.act(st, h, b.Session)}, scope: b.Scope}
+	if len(b.Fences) > 0 {
+		c.fences = &fences{s.refs(b.Fences), s.refs(b.Breaks)}
+	}
 	c.self = c
 	c.mode = mode(max(0, slices.Index(modes[:], b.Mode)))
 	if b.Intent != "" || b.Issue != "" || b.Reason != "" {
@@ -58,19 +77,19 @@ func (c *claim) body() event.Body {
 	w := c.words()
 	return event.ClaimAcquired{
 		Session: c.ln.sess.sid, Scope: c.scope, Mode: modes[c.mode], Intent: w.intent, Issue: w.issue, Reason: w.reason,
-		Fences: keysOf(c.fences), Breaks: keysOf(c.breaks),
+		Fences: keysOf(c.fencesOf()), Breaks: keysOf(c.breaksOf()),
 	}
 }
 
 func (c *claim) on(s *State) {
-	for _, r := range c.fences {
+	for _, r := range c.fencesOf() {
 		s.doubt(r.join(c))
 	}
 	s.enter(&c.thing)
 }
 
 func (c *claim) off(s *State) {
-	for _, r := range c.fences {
+	for _, r := range c.fencesOf() {
 		s.doubt(r.part(c))
 	}
 	s.leave(&c.thing)
@@ -81,22 +100,33 @@ type release struct {
 	act
 	of     ref
 	reason string
-	fence  ref // zero when none
-	by     string
+	more   *releaseMore // nil when it says no more
+}
+
+type releaseMore struct {
+	fence ref // zero when none
+	by    string
 }
 
 func (s *State) readRelease(st *stream, h head, b event.ClaimReleased) *release {
-	r := &release{act: s.act(st, h, b.Session), of: s.ref(b.Claim), reason: b.Reason, by: b.By}
+	r := &release{act: s.act(st, h, b.Session), of: s.ref(b.Claim), reason: b.Reason}
+	if b.Fence != nil || b.By != "" {
+		r.more = &releaseMore{by: b.By}
+	}
 	if b.Fence != nil {
-		r.fence = s.ref(*b.Fence)
+		r.more.fence = s.ref(*b.Fence)
 	}
 	return r
 }
 
 func (r *release) body() event.Body {
-	b := event.ClaimReleased{Claim: r.of.key(), Session: r.ln.sess.sid, Reason: r.reason, By: r.by}
-	if r.fence.st != nil {
-		k := r.fence.key()
+	b := event.ClaimReleased{Claim: r.of.key(), Session: r.ln.sess.sid, Reason: r.reason}
+	if r.more == nil {
+		return b
+	}
+	b.By = r.more.by
+	if r.more.fence.st != nil {
+		k := r.more.fence.key()
 		b.Fence = &k
 	}
 	return b
@@ -156,7 +186,7 @@ func (c *claim) excludes(d *claim) bool {
 	case c.mode == exclusive && d.mode == exclusive:
 		return true
 	}
-	return c.where != "" && c.where == d.where
+	return c.where != nil && d.where != nil && c.where.info.Checkout == d.where.info.Checkout
 }
 
 func meet(a, b scope.Set) bool {
@@ -179,7 +209,7 @@ func (c *claim) weigh(s *State) {
 		s.unsettle(c.ln.sess, false)
 		s.overlaps(c)
 		// Those it fences are conflicted while it lives and expired then.
-		for _, r := range c.fences {
+		for _, r := range c.fencesOf() {
 			if t := r.st.target(r.seq); t != nil {
 				s.work.touch(t.self)
 			}

@@ -75,7 +75,8 @@ func (s *State) comparable(streams []ident.Stream) []*stream {
 	}
 }
 
-// only folds some of the streams anew, from the facts that are kept of them.
+// only folds some of the streams anew, from the facts that are kept of them. Of
+// when they were written nothing is known in it: digests do not tell.
 func (s *State) only(set []*stream) *State {
 	part := New()
 	for _, st := range set {
@@ -89,7 +90,7 @@ func (s *State) only(set []*stream) *State {
 			if e.fact != nil {
 				b = e.fact.body()
 			}
-			part.hold(into, head{e.seq, e.lamport, e.at, e.hash}, b)
+			part.hold(into, head{e.seq, e.lamport, 0, e.hash}, b)
 		}
 		if st.head > into.head {
 			into.skip(into.head+1, st.head)

@@ -167,7 +167,10 @@ var (
 // runtimes do; a part names any event, session, run and stamp whatever.
 func drawHistory(t *rapid.T, tb testing.TB, n int, damage bool) *history {
 	h := &history{writer: newWriter(tb, 2+rapid.IntRange(0, 1).Draw(t, "nodes")), lost: map[event.Key]bool{}, faithful: true}
-	g := &drawing{T: t, h: h}
+	g := &drawing{T: t, h: h, kinds: wild}
+	if rapid.Bool().Draw(t, "calm") { // many claims that stand at once
+		g.kinds, g.calm = calm, true
+	}
 	for node := range h.keys {
 		for run := range rapid.IntRange(1, 3).Draw(t, "runs") {
 			h.streams = append(h.streams, h.stream(node, run))
@@ -197,8 +200,18 @@ func drawHistory(t *rapid.T, tb testing.TB, n int, damage bool) *history {
 
 type drawing struct {
 	*rapid.T
-	h *history
+	h     *history
+	kinds []string
+	calm  bool
 }
+
+var (
+	wild = []string{
+		"open", "open", "open", "close", "claim", "claim", "claim", "claim", "claim", "release", "release", "publish", "take", "decline", "withdraw",
+		"request", "answer", "end", "succession", "checkpoint", "opaque", "unreadable",
+	}
+	calm = []string{"open", "open", "claim", "claim", "claim", "claim", "claim", "release", "close"}
+)
 
 func (g *drawing) chance(name string, in int) bool {
 	return rapid.IntRange(1, in).Draw(g.T, name) == in
@@ -297,10 +310,7 @@ func (g *drawing) checkpoint(st ident.Stream) event.Body {
 
 func (g *drawing) body(st ident.Stream) event.Body {
 	sid := g.sid()
-	switch rapid.SampledFrom([]string{
-		"open", "open", "open", "close", "claim", "claim", "claim", "claim", "claim", "release", "release", "publish", "take", "decline", "withdraw",
-		"request", "answer", "end", "succession", "checkpoint", "opaque", "unreadable",
-	}).Draw(g.T, "kind") {
+	switch rapid.SampledFrom(g.kinds).Draw(g.T, "kind") {
 	case "open":
 		return open(sid, "12"[rapid.IntRange(0, 1).Draw(g.T, "checkout")])
 	case "close":
@@ -313,7 +323,10 @@ func (g *drawing) body(st ident.Stream) event.Body {
 		if g.chance("intent", 3) {
 			c.Intent = "work"
 		}
-		if g.chance("fences", 2) {
+		if g.calm && g.chance("calmly", 2) {
+			c.Mode = event.ModeExclusive
+		}
+		if g.chance("fences", 2) && (!g.calm || g.chance("calmly", 4)) {
 			c.Fences = g.keys(rapid.IntRange(1, 3).Draw(g.T, "n"), is[event.ClaimAcquired])
 			if g.chance("breaks", 3) {
 				c.Breaks, c.Reason = c.Fences[:1], "a person"
@@ -358,7 +371,6 @@ func (g *drawing) body(st ident.Stream) event.Body {
 type step struct {
 	e    *event.Event
 	lost bool
-	fill bool
 }
 
 // interleave draws an order of arrival: any that keeps each stream's.

@@ -12,9 +12,9 @@ import (
 type session struct {
 	rt    *runtime
 	sid   string
-	lines []*line // one per stream that says something of it, in no order
-	live  map[*thing]struct{}
-	lists int // successions that list it
+	lines []*line  // one per stream that says something of it, in no order
+	live  []*thing // claims and reviews that stand, in no order
+	lists int      // successions that list it
 	open  bool
 	dirty bool
 	ends  bool // dirty because something may have ended

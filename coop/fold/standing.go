@@ -36,8 +36,10 @@ func (x index) meeting(s scope.Set) iter.Seq[*claim] { return x.sets.Meeting(s) 
 func (c *claim) contends() bool { return c.live && !c.fenced && c.mode != advisory }
 
 // neighbours queues what c may beat or free.
-func (s *State) neighbours(c *claim) {
-	for d := range s.index.meeting(c.scope) {
+func (s *State) neighbours(c *claim) { s.above(c, slices.Collect(s.index.meeting(c.scope))) }
+
+func (s *State) above(c *claim, met []*claim) {
+	for _, d := range met {
 		if d != c && d.mode != advisory && c.order(&d.act) < 0 {
 			s.work.push(d)
 		}
@@ -62,7 +64,8 @@ func (s *State) judge() {
 	for len(s.work.queue) > 0 {
 		c := heap.Pop(&s.work.queue).(*claim)
 		c.queued = false
-		winner := s.winner(c)
+		met := slices.Collect(s.index.meeting(c.scope))
+		winner := c.beatenBy(met)
 		holds := c.contends() && winner == nil
 		if winner != c.winner {
 			c.winner = winner
@@ -71,18 +74,18 @@ func (s *State) judge() {
 		if holds != c.holds {
 			c.holds = holds
 			s.work.touch(c)
-			s.neighbours(c)
+			s.above(c, met)
 		}
 	}
 }
 
-// winner is the lowest held claim that excludes c, nil when there is none.
-func (s *State) winner(c *claim) *claim {
+// beatenBy is the lowest held claim of those that excludes c, nil when there is none.
+func (c *claim) beatenBy(met []*claim) *claim {
 	if !c.contends() {
 		return nil
 	}
 	var best *claim
-	for d := range s.index.meeting(c.scope) {
+	for _, d := range met {
 		if d.holds && d.order(&c.act) < 0 && d.excludes(c) && (best == nil || d.order(&best.act) < 0) {
 			best = d
 		}

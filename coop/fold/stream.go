@@ -18,7 +18,6 @@ type head struct {
 // An entry is one held event of a stream.
 type entry struct {
 	seq, lamport uint64
-	at           int64
 	hash         [32]byte // checkpoints sum these
 	fact         fact
 	off          bool // a checkpoint removed its effect
@@ -78,7 +77,7 @@ func (st *stream) entry(seq uint64) *entry {
 // put makes the entry of an event and tells whether it filled a gap.
 func (st *stream) put(h head) (filled bool) {
 	i, _ := st.find(h.seq)
-	st.entries = slices.Insert(st.entries, i, entry{seq: h.seq, lamport: h.lamport, at: h.at, hash: h.hash})
+	st.entries = slices.Insert(st.entries, i, entry{seq: h.seq, lamport: h.lamport, hash: h.hash})
 	st.lamport = max(st.lamport, h.lamport)
 	if h.seq > st.head {
 		st.head = h.seq

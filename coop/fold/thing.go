@@ -16,7 +16,8 @@ type thing struct {
 	opening *mark // of birthOpen
 	live    bool
 	dirty   bool
-	self    fact // the claim or review that it is part of
+	place   int32 // where it stands in its session's live
+	self    fact  // the claim or review that it is part of
 }
 
 // birth says what the thing's session rests on in its own stream, which is held
@@ -101,14 +102,17 @@ func (t *thing) ended() string {
 func (t *thing) enliven(live bool) {
 	x := t.ln.sess
 	t.live = live
-	if !live {
-		delete(x.live, t)
+	if live {
+		t.place = int32(len(x.live))
+		x.live = append(x.live, t)
 		return
 	}
-	if x.live == nil {
-		x.live = map[*thing]struct{}{}
+	last := x.live[len(x.live)-1]
+	x.live[t.place], last.place = last, t.place
+	x.live[len(x.live)-1] = nil
+	if x.live = x.live[:len(x.live)-1]; len(x.live) == 0 {
+		x.live = nil
 	}
-	x.live[t] = struct{}{}
 }
 
 // own tells whether an act is by t's session: only its runs may end it.
@@ -143,13 +147,10 @@ func (ln *line) addCheckouts(all []ident.CheckoutID) []ident.CheckoutID {
 }
 
 // checkout is where t's session was when it wrote t, as far as is known: the
-// latest opening before it. "" while none is held.
-func (t *thing) checkout() ident.CheckoutID {
-	if t.birth == birthOpen {
-		return t.opening.info.Checkout
-	}
+// latest opening before it. nil while none is held.
+func (t *thing) checkout() *mark {
 	if t.birth != birthListed {
-		return ""
+		return t.opening
 	}
 	var best *mark
 	for _, ln := range t.ln.sess.lines {
@@ -160,8 +161,5 @@ func (t *thing) checkout() ident.CheckoutID {
 			best = m
 		}
 	}
-	if best == nil {
-		return ""
-	}
-	return best.info.Checkout
+	return best
 }

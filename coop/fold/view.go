@@ -247,7 +247,7 @@ func (x *session) view() (Session, bool) {
 }
 
 func (x *session) claims() (n int) {
-	for t := range x.live {
+	for _, t := range x.live {
 		if _, ok := t.self.(*claim); ok {
 			n++
 		}
@@ -278,9 +278,12 @@ func (s *State) claim(k event.Key) *claim {
 func (c *claim) view() Claim {
 	w := c.words()
 	v := Claim{
-		Key: c.key(), Session: c.session(), Stream: c.ln.st.id, Checkout: c.where, Scope: c.scope, Mode: modes[c.mode],
+		Key: c.key(), Session: c.session(), Stream: c.ln.st.id, Scope: c.scope, Mode: modes[c.mode],
 		Intent: w.intent, Issue: w.issue, Reason: w.reason, Epoch: c.lamport, At: c.at,
-		Fences: keysOf(c.fences), Breaks: keysOf(c.breaks),
+		Fences: keysOf(c.fencesOf()), Breaks: keysOf(c.breaksOf()),
+	}
+	if c.where != nil {
+		v.Checkout = c.where.info.Checkout
 	}
 	for _, by := range c.fencers() {
 		v.FencedBy = append(v.FencedBy, by.key())
@@ -313,7 +316,7 @@ func (s *State) ClaimsOf(id ident.SessionID) []Claim {
 		return nil
 	}
 	var all []*claim
-	for t := range rt.sessions[id.SID].live {
+	for _, t := range rt.sessions[id.SID].live {
 		if c, ok := t.self.(*claim); ok {
 			all = append(all, c)
 		}
@@ -433,7 +436,7 @@ func (s *State) OpenReviews() iter.Seq[Review] {
 	var all []*review
 	for _, rt := range s.runtimes {
 		for x := range rt.active {
-			for t := range x.live {
+			for _, t := range x.live {
 				if r, ok := t.self.(*review); ok {
 					all = append(all, r)
 				}

@@ -68,7 +68,7 @@ func (s *State) doubtInherited(ln *line) {
 
 func (s *State) doubtFences(t *thing) {
 	if c, ok := t.self.(*claim); ok {
-		for _, r := range c.fences {
+		for _, r := range c.fencesOf() {
 			s.doubt(r.st.target(r.seq))
 		}
 	}
@@ -148,7 +148,7 @@ func (s *State) rebirth(st *stream) {
 // refresh looks again at a session.
 func (s *State) refresh(x *session) {
 	if x.ends {
-		for t := range x.live {
+		for _, t := range x.live {
 			s.doubt(t)
 		}
 		for _, ln := range x.lines {
@@ -163,6 +163,15 @@ func (s *State) refresh(x *session) {
 	} else {
 		delete(x.rt.active, x)
 	}
+}
+
+// forgetAll empties a set and keeps it only while it is small: one large event
+// must not make every later one sweep what it needed.
+func forgetAll[K comparable](m *map[K]struct{}) {
+	if len(*m) > 64 {
+		*m = nil
+	}
+	clear(*m)
 }
 
 func (w *work) changes() Changes {
@@ -181,9 +190,9 @@ func (w *work) changes() Changes {
 	for h := range w.handovers {
 		c.Handovers = append(c.Handovers, h.id)
 	}
-	clear(w.sess)
-	clear(w.touched)
-	clear(w.handovers)
+	forgetAll(&w.sess)
+	forgetAll(&w.touched)
+	forgetAll(&w.handovers)
 	slices.SortFunc(c.Sessions, ident.SessionID.Compare)
 	slices.SortFunc(c.Claims, event.Key.Compare)
 	slices.SortFunc(c.Reviews, event.Key.Compare)
