@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/comity-dev/comity/api"
@@ -28,6 +29,9 @@ func HomeError(err error) error {
 		return api.Errorf(api.CodeUnreachable, "a daemon runs already: pid %d, build %s", locked.Info.PID, locked.Info.Build).
 			WithHint("comity stop ends it")
 	case errors.As(err, &start):
+		if e := lastWord(start.Line); e != nil {
+			return e
+		}
 		return api.Errorf(api.CodeUnreachable, "%v", start).WithHint("comity doctor looks for the reason")
 	}
 	return api.Errorf(api.CodeUnreachable, "%v", err).
@@ -42,4 +46,14 @@ func folderCode(e *home.FolderError) api.Code {
 		return api.CodeReadOnly
 	}
 	return api.CodeUnreachable
+}
+
+// lastWord is the error that a daemon ended with, when it wrote it as JSON; nil
+// for any other line.
+func lastWord(line string) error {
+	var f api.Failure
+	if err := json.Unmarshal([]byte(line), &f); err != nil || f.Error == nil || f.Error.Code == "" {
+		return nil
+	}
+	return f.Error
 }

@@ -50,10 +50,7 @@ func (c *Client) lift() error {
 		return api.Errorf(api.CodeHeld, "the daemon was stopped by a person and waits for that person's next command").
 			WithHint("a person's comity status starts it again")
 	}
-	if err := c.home.SetHeld(false); err != nil {
-		return api.Errorf(api.CodeUnreachable, "the hold of comity stop cannot be lifted: %v", err)
-	}
-	return nil
+	return HomeError(c.home.SetHeld(false))
 }
 
 // replace asks an older daemon to go and starts ours.

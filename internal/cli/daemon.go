@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,10 +34,10 @@ no need to: the first command that needs the daemon starts it.`,
 		}
 		o := node.Options{Home: h, Build: build(), Idle: idle}
 		if background {
-			return a.serveBackground(cmd.Context(), o)
+			return a.background(cmd.Context(), o)
 		}
 		if err := h.SetHeld(false); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			return client.HomeError(err)
 		}
 		if idle == 0 {
 			o.Idle = -1 // for ever
@@ -51,10 +52,20 @@ no need to: the first command that needs the daemon starts it.`,
 	return c
 }
 
-// serveBackground is the daemon that a client started. Its log has a bound, and
-// its last line there is what that client tells when it does not serve.
+// background is the daemon that a client started. When it does not serve, that
+// client gets the reason with its code.
+func (a *app) background(ctx context.Context, o node.Options) error {
+	err := a.serveBackground(ctx, o)
+	if e := api.AsError(err); e != nil {
+		if b, err := json.Marshal(api.Failure{Error: e}); err == nil {
+			home.Unready(string(b))
+		}
+	}
+	return err
+}
+
+// serveBackground serves with a log that has a bound.
 func (a *app) serveBackground(ctx context.Context, o node.Options) error {
-	a.json = true // so that the client gets the error with its code
 	if err := o.Home.Prepare(vfs.OS()); err != nil {
 		return client.HomeError(err)
 	}
@@ -138,7 +149,7 @@ func (a *app) stop(ctx context.Context, c *client.Client) error {
 // hold makes the stop last. Where comity was never used there is nothing to hold.
 func hold(h home.Home) error {
 	if err := h.SetHeld(true); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("hold the stop: %w", err)
+		return client.HomeError(err)
 	}
 	return nil
 }

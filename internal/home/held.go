@@ -22,12 +22,13 @@ func (h Home) Held() (bool, error) {
 	return true, nil
 }
 
-// SetHeld sets or lifts the hold, durably. What is so already stays so.
+// SetHeld sets or lifts the hold, durably. What is so already stays so. A state
+// folder that cannot be written is a [*FolderError].
 func (h Home) SetHeld(held bool) error {
 	fsys := vfs.OS()
 	if held {
 		if err := vfs.WriteFile(fsys, h.path("held"), nil); err != nil {
-			return fmt.Errorf("hold the daemon: %w", err)
+			return h.unheld("hold the daemon", fsys, err)
 		}
 		return nil
 	}
@@ -39,7 +40,14 @@ func (h Home) SetHeld(held bool) error {
 		err = fsys.SyncDir(h.Dir)
 	}
 	if err != nil {
-		return fmt.Errorf("lift the hold of the daemon: %w", err)
+		return h.unheld("lift the hold of the daemon", fsys, err)
 	}
 	return nil
+}
+
+func (h Home) unheld(doing string, fsys vfs.FS, err error) error {
+	if why := h.explain(fsys, err); errors.As(why, new(*FolderError)) && !errors.Is(err, fs.ErrNotExist) {
+		return why
+	}
+	return fmt.Errorf("%s: %w", doing, err)
 }

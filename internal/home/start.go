@@ -1,6 +1,7 @@
 package home
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,14 +25,13 @@ const (
 	startPoll = 10 * time.Millisecond
 
 	// readyEnv names the pipe by which a daemon says that it serves.
-	readyEnv  = "COMITY_READY_FD"
-	readyWord = "ready\n"
+	readyEnv = "COMITY_READY_FD"
 )
 
 // A StartError reports a daemon that was started and does not serve.
 type StartError struct {
 	What string // what happened to it
-	Line string // the last line it wrote, "" when it wrote none
+	Line string // why, in its own words, else the last line it wrote; "" when there is neither
 	Log  string // the file it wrote to
 }
 
@@ -200,21 +200,14 @@ func (h Home) logForStart() (*os.File, int64, error) {
 // awaitReady reads the daemon's word, or the end of the pipe, which is the end
 // of the daemon.
 func (h Home) awaitReady(ctx context.Context, ready *os.File, before int64) error {
-	type word struct {
-		text string
-		err  error
-	}
-	got := make(chan word, 1)
-	go func() {
-		b, err := io.ReadAll(io.LimitReader(ready, int64(len(readyWord))))
-		got <- word{string(b), err}
-	}()
+	got := make(chan string, 1)
+	go func() { got <- hear(ready) }()
 	select {
-	case w := <-got:
-		if w.text == readyWord {
+	case word := <-got:
+		if word == readyWord {
 			return nil
 		}
-		return &StartError{What: "ended before it served", Line: h.lastLine(before), Log: h.LogFile()}
+		return &StartError{What: "ended before it served", Line: cmp.Or(word, h.lastLine(before)), Log: h.LogFile()}
 	case <-ctx.Done():
 		ready.Close()
 		<-got

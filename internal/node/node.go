@@ -65,7 +65,7 @@ func Serve(ctx context.Context, o Options) error {
 	defer lock.Close()
 	key, _, err := ident.LoadOrCreateKey(fsys, o.Home.NodeKey())
 	if err != nil {
-		return err
+		return keyError(err)
 	}
 	listener, err := httpapi.Listen(o.Home.Socket)
 	if err != nil {

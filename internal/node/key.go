@@ -1,0 +1,42 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/internal/home"
+	"github.com/comity-dev/comity/internal/vfs"
+)
+
+// CheckKey reads the node key and changes nothing: nil when it can be used, and
+// when there is none yet. The error is the one that Serve would end with.
+func CheckKey(h home.Home) error {
+	_, err := ident.LoadKey(vfs.OS(), h.NodeKey())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return keyError(err)
+}
+
+// keyError gives what is wrong with the node key a code and a next step.
+func keyError(err error) error {
+	var damaged *ident.DamagedKeyError
+	var open *ident.OpenKeyError
+	switch {
+	case errors.As(err, &damaged):
+		return api.Errorf(api.CodeDamagedKey, "node key %s is damaged: %s", damaged.Path, damaged.Reason).
+			WithHint("put it back from a copy of the state folder; it is never replaced by itself, and without it this is another node")
+	case errors.As(err, &open):
+		return api.Errorf(api.CodeDamagedKey, "node key %s is open to others: mode %04o", open.Path, open.Mode.Perm()).
+			WithHint("see who had access, then: chmod 600 %s", open.Path)
+	case vfs.IsNoSpace(err):
+		return api.Errorf(api.CodeDiskFull, "the node key cannot be written: the disk of the state folder is full").
+			WithHint("free some space and repeat the command")
+	case err != nil:
+		return fmt.Errorf("node key: %w", err)
+	}
+	return nil
+}
