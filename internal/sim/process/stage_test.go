@@ -7,9 +7,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/comity-dev/comity/api"
 )
+
+// waitLong bounds what takes milliseconds, on a machine that does much else.
+const waitLong = 10 * time.Second
 
 // A result is what a run of the program left.
 type result struct {
