@@ -151,6 +151,19 @@ func TestSessionThatSaidMoreInALaterRunNamesBoth(t *testing.T) {
 	}
 }
 
+// What a run did not name has ended, whoever asks for it later.
+func TestEndedRunIsNeverNamedAgain(t *testing.T) {
+	m := newMachine(t, "ada")
+	m.append(m.start(), session("s1"))
+	two := m.start()
+	m.append(two, session("s2"))
+	three := m.start("s1", "s2")
+	m.append(three, session("s3"))
+	if d := cmp.Diff(sorted(two.Stream()), first(t, three, three.Stream()).Streams); d != "" {
+		t.Errorf("third run (-want +got):\n%s", d)
+	}
+}
+
 func TestOpenReviewKeepsItsRunNamed(t *testing.T) {
 	m := newMachine(t, "ada")
 	one := m.start()

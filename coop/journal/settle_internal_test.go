@@ -254,6 +254,32 @@ func TestLaterOneToldFirstIsAppliedInOrder(t *testing.T) {
 	b.j.View(func(View) { wantSeqs(t, "observed", seqsOf(b.seen), 1, 2, 3, 4) })
 }
 
+// A caller that is told first has not ended before those ahead of it have.
+func TestLaterOneToldAloneWaitsForTheEarlier(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		one, two := b.append("s1"), b.append("s2")
+		b.log.mu.Lock()
+		earlier := b.log.queue[0]
+		b.log.mu.Unlock()
+		b.log.sync(2, 1)
+		synctest.Wait()
+		select {
+		case o := <-two:
+			t.Errorf("the later one ended with %+v while the earlier is open", o)
+		default:
+		}
+		wantSeqs(t, "pages", seqsOf(b.page()))
+		close(earlier.done)
+		for _, c := range []<-chan outcome{one, two} {
+			if o := <-c; o.err != nil || len(o.all) != 1 {
+				t.Errorf("append: %+v", o)
+			}
+		}
+		wantSeqs(t, "pages", seqsOf(b.page()), 1, 2, 3)
+	})
+}
+
 func TestFullDiskGivesNumbersBack(t *testing.T) {
 	b := newBench(t)
 	one := b.append("s1")
