@@ -324,3 +324,55 @@ func TestErrorsOfTheHomeHaveCodes(t *testing.T) {
 		t.Error("a client without any place for its state was made")
 	}
 }
+
+// However many clients of a newer build come at once, the older daemon is
+// replaced once.
+func TestManyReplaceOnce(t *testing.T) {
+	p := newPlace(t)
+	p.here(older, nil, nil)
+	t.Setenv("TEST_DAEMON_BUILD", newer)
+	pids := make([]int, 8)
+	var wg sync.WaitGroup
+	for i := range pids {
+		c := p.client(&client.Options{Build: newer})
+		wg.Go(func() {
+			if _, err := c.Claim(t.Context(), api.ClaimRequest{}); err != nil {
+				t.Error(err)
+			}
+			v, err := c.Version(t.Context(), api.Empty{})
+			if err != nil {
+				t.Error(err)
+			}
+			pids[i] = v.PID
+		})
+	}
+	wg.Wait()
+	for _, pid := range pids {
+		if pid != pids[0] || pid == os.Getpid() || pid == 0 {
+			t.Fatalf("answered by pids %v, want one new one", pids)
+		}
+	}
+}
+
+// Who was waiting when a person stopped the daemon does not start it again, not
+// even for a person.
+func TestStopEndsTheCallsOfPeopleToo(t *testing.T) {
+	p := newPlace(t)
+	var stop func()
+	stop = p.here(newer, map[string]httpapi.Func{
+		api.OpClaim: func(context.Context, httpapi.Caller, []byte) (any, error) {
+			if err := p.home().SetHeld(true); err != nil {
+				return nil, err
+			}
+			go stop()
+			return nil, api.ErrStopping
+		},
+	}, nil)
+	_, err := p.client(&client.Options{Build: newer, Person: true}).Claim(t.Context(), api.ClaimRequest{WaitMS: 60_000})
+	if !errors.Is(err, api.ErrHeld) {
+		t.Errorf("err = %v, want ErrHeld", err)
+	}
+	if held, err := p.home().Held(); !held || err != nil {
+		t.Errorf("held = %v, %v", held, err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,8 +34,7 @@ const (
 // Without a deadline in ctx the call gives the daemon half a minute, and the time
 // that the request itself asks to wait.
 func (c *Client) Do(ctx context.Context, op string, req, rep any) error {
-	body, err := json.Marshal(req)
-	if err != nil {
+	if _, err := json.Marshal(req); err != nil {
 		return fmt.Errorf("encode the request of %s: %w", op, err)
 	}
 	if _, ok := ctx.Deadline(); !ok {
@@ -42,7 +42,14 @@ func (c *Client) Do(ctx context.Context, op string, req, rep any) error {
 		ctx, cancel = context.WithTimeout(ctx, allowance(op, req))
 		defer cancel()
 	}
-	b, err := c.converse(ctx, op, func() ([]byte, error) { return c.post(ctx, op, body) })
+	began := time.Now()
+	b, err := c.converse(ctx, op, func() ([]byte, error) {
+		body, err := json.Marshal(remaining(req, time.Since(began)))
+		if err != nil {
+			return nil, err // unreachable unless what could be encoded no longer can
+		}
+		return c.post(ctx, op, body)
+	})
 	if err != nil {
 		return err
 	}
@@ -72,17 +79,36 @@ func allowance(op string, req any) time.Duration {
 	return patience
 }
 
+// remaining is req as it is to be asked after a time: a claim that waits asks for
+// what is left of its wait, and at the end of it for one last try.
+func remaining(req any, after time.Duration) any {
+	switch claim := req.(type) {
+	case api.ClaimRequest:
+		if claim.WaitMS > 0 {
+			claim.WaitMS = max(1, claim.WaitMS-after.Milliseconds())
+		}
+		return claim
+	case *api.ClaimRequest:
+		return remaining(*claim, after)
+	}
+	return req
+}
+
 // milliseconds is n ms, at most a day and never less than none.
 func milliseconds(n int64) time.Duration {
 	return time.Duration(min(max(n, 0), 24*60*60*1000)) * time.Millisecond
 }
 
-// converse makes one call, and once more after it has started a daemon, replaced an
+// attempts bounds how often one call is made: a long wait may see several daemons
+// come and go, and none of them may keep a caller for ever.
+const attempts = 8
+
+// converse makes one call, and again after it has started a daemon, replaced an
 // older one, or found that the daemon stopped under a call that may be repeated.
 func (c *Client) converse(ctx context.Context, op string, call func() ([]byte, error)) ([]byte, error) {
 	b, err := call()
 	replaced := false
-	for range 2 { // an older daemon, then one that is just stopping
+	for range attempts - 1 {
 		if errors.Is(err, api.ErrOlderDaemon) {
 			if replaced {
 				return nil, c.unyielding(err, errors.New("what was started in its place is no newer"))
@@ -119,7 +145,7 @@ func (c *Client) recover(ctx context.Context, op string, err error) (again bool,
 		if c.opts.NoStart {
 			return false, nil
 		}
-		return true, c.restart(ctx)
+		return true, c.restart(ctx, err)
 	}
 	return false, nil
 }
@@ -194,10 +220,29 @@ func (c *Client) post(ctx context.Context, op string, body []byte) ([]byte, erro
 		return nil, api.Errorf(api.CodeBound, "the daemon's reply to %s is over %d bytes", op, maxReplyBytes)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, failure(resp.StatusCode, b)
+		return nil, from(resp, failure(resp.StatusCode, b))
 	}
 	return b, nil
 }
+
+// from notes which daemon a failure comes from.
+func from(resp *http.Response, err error) error {
+	var e *api.Error
+	pid, perr := strconv.Atoi(resp.Header.Get("Comity-Pid"))
+	if perr == nil && errors.Is(err, api.ErrStopping) && errors.As(err, &e) {
+		return &stoppingError{e, pid}
+	}
+	return err
+}
+
+// A stoppingError is a daemon's word that it stops.
+type stoppingError struct {
+	err *api.Error
+	pid int
+}
+
+func (e *stoppingError) Error() string { return e.err.Error() }
+func (e *stoppingError) Unwrap() error { return e.err }
 
 // classify tells a request that never left from one that was not answered.
 func classify(err error) error {

@@ -17,12 +17,14 @@ func HomeError(err error) error {
 		folder *home.FolderError
 		locked *home.LockedError
 		start  *home.StartError
+		socket *home.SocketError
 	)
 	switch {
 	case err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled):
 		return err
-	case errors.As(err, new(*home.SocketError)):
-		return api.Errorf(api.CodeSocketPath, "%v", err)
+	case errors.As(err, &socket):
+		return api.Errorf(api.CodeSocketPath, "socket %s: %v", socket.Path, socket.Err).
+			WithHint("set COMITY_HOME or TMPDIR to a folder of yours with a short path")
 	case errors.As(err, &folder):
 		return api.Errorf(folderCode(folder), "state folder %s: %v", folder.Dir, folder.Err).WithHint("%s", folder.Next)
 	case errors.As(err, &locked):

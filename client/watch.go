@@ -64,9 +64,9 @@ func (c *Client) follow(ctx context.Context, req api.WatchRequest, f func(api.Ch
 		if err != nil {
 			return &droppedError{err}
 		}
-		return failure(resp.StatusCode, b)
+		return from(resp, failure(resp.StatusCode, b))
 	}
-	return events(resp.Body, f)
+	return from(resp, events(resp.Body, f))
 }
 
 // events calls f with each change of a stream of server-sent events. The end of

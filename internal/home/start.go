@@ -61,7 +61,7 @@ func Start(ctx context.Context, h Home, exe string, args []string) error {
 	if err := h.Prepare(fsys); err != nil {
 		return fmt.Errorf("start the daemon: %w", err)
 	}
-	turn, err := h.awaitTurn(ctx, fsys)
+	turn, err := h.awaitTurn(ctx, fsys, h.answers)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,34 @@ func Start(ctx context.Context, h Home, exe string, args []string) error {
 	if h.answers() {
 		return nil
 	}
-	err = h.launch(ctx, exe, args)
+	return h.begin(ctx, exe, args)
+}
+
+// Replace calls end, which ends the daemon that serves h, and then starts exe as
+// [Start] does. From before end is called until the new daemon serves, no call of
+// Start, in whichever process, starts another. An error of end is returned as it
+// is, and nothing is started.
+func Replace(ctx context.Context, h Home, exe string, args []string, end func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	fsys := vfs.OS()
+	if err := h.Prepare(fsys); err != nil {
+		return fmt.Errorf("start the daemon: %w", err)
+	}
+	turn, err := h.awaitTurn(ctx, fsys, func() bool { return false })
+	if err != nil {
+		return err
+	}
+	defer turn.Close()
+	if err := end(ctx); err != nil {
+		return err
+	}
+	return h.begin(ctx, exe, args)
+}
+
+// begin launches a daemon; the caller has the turn.
+func (h Home) begin(ctx context.Context, exe string, args []string) error {
+	err := h.launch(ctx, exe, args)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -84,9 +111,9 @@ func Start(ctx context.Context, h Home, exe string, args []string) error {
 	return err
 }
 
-// awaitTurn takes the right to start a daemon. It returns nil when one answers
-// meanwhile, since then nobody needs to.
-func (h Home) awaitTurn(ctx context.Context, fsys vfs.FS) (io.Closer, error) {
+// awaitTurn takes the right to start a daemon. It returns nil when needless says
+// so meanwhile.
+func (h Home) awaitTurn(ctx context.Context, fsys vfs.FS, needless func() bool) (io.Closer, error) {
 	for {
 		turn, err := fsys.Lock(h.path("start.lock"))
 		if err == nil {
@@ -95,7 +122,7 @@ func (h Home) awaitTurn(ctx context.Context, fsys vfs.FS) (io.Closer, error) {
 		if !errors.Is(err, vfs.ErrLocked) {
 			return nil, fmt.Errorf("start the daemon: %w", h.explain(fsys, err))
 		}
-		if h.answers() {
+		if needless() {
 			return nil, nil
 		}
 		if !pause(ctx) {
