@@ -5,11 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/client"
 	"github.com/comity-dev/comity/internal/home"
 )
+
+// doctorPatience is how long a daemon has to say who it is. That costs it no disk
+// and no lock; one that takes longer is stuck.
+const doctorPatience = 5 * time.Second
 
 // checkDaemon looks at the lock, the socket and the build of the daemon, and
 // tells whether it answers.
@@ -23,6 +28,8 @@ func checkDaemon(ctx context.Context, c *client.Client) (checks []api.Check, ans
 	default:
 		checks = append(checks, well("lock", "held by the daemon, pid %d", info.PID))
 	}
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	defer cancel()
 	v, err := c.Version(ctx, api.Empty{})
 	if err != nil {
 		detail := fmt.Sprintf("pid %d holds the lock and does not answer: %v", info.PID, err)
