@@ -50,6 +50,8 @@ func (r *Room) Claim(ctx context.Context, a Actor, req api.ClaimRequest) (api.Cl
 		case <-c.wait.wake:
 		case <-timer.C():
 			return api.ClaimReply{}, waitedOut(err, req.WaitMS)
+		case <-r.closed:
+			return api.ClaimReply{}, failure(journal.ErrClosed)
 		case <-ctx.Done():
 			return api.ClaimReply{}, ctx.Err()
 		}
