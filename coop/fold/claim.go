@@ -206,7 +206,7 @@ func (c *claim) weigh(s *State) {
 		} else {
 			s.index.remove(c)
 		}
-		s.unsettle(c.ln.sess, false)
+		s.counted(c.ln.sess)
 		s.overlaps(c)
 		// Those it fences are conflicted while it lives and expired then.
 		for _, r := range c.fencesOf() {

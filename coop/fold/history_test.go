@@ -191,7 +191,11 @@ func drawHistory(t *rapid.T, tb testing.TB, n int, damage bool) *history {
 	if damage {
 		for range rapid.IntRange(0, 3).Draw(t, "losses") {
 			if len(h.events) > 0 {
-				h.lost[rapid.SampledFrom(h.events).Draw(t, "lost").Key()] = true
+				k := rapid.SampledFrom(h.events).Draw(t, "lost").Key()
+				if g.chance("first", 3) {
+					k.Seq = 1 // which run it is is lost
+				}
+				h.lost[k] = true
 			}
 		}
 	}

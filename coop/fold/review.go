@@ -25,7 +25,7 @@ func (r *review) weigh(s *State) {
 	live := r.held && r.closed() == nil && r.ended() == ""
 	if live != r.live {
 		r.enliven(live)
-		s.unsettle(r.ln.sess, false)
+		s.counted(r.ln.sess)
 	}
 	s.work.touch(r)
 }

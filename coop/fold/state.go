@@ -12,7 +12,8 @@ const Version = 1
 // A State is what a set of streams says, kept up to date event by event. It is
 // not safe for concurrent use: it has one owner, who holds a lock around it.
 // Views are copies, but for what events hold for ever (scopes, lists of files),
-// which callers must not change.
+// which callers must not change. What yields views must be through before the
+// next change.
 type State struct {
 	streams   map[ident.Stream]*stream
 	runtimes  map[ident.Runtime]*runtime

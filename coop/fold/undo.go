@@ -52,41 +52,42 @@ func (s *State) forget(st *stream, e entry) {
 			k.wrong = false
 		}
 	}
-	switch f := e.fact.(type) {
-	case *checkpoint:
+	if f, ok := e.fact.(*checkpoint); ok {
 		st.rt.ckpts = drop(st.rt.ckpts, f)
 		for _, c := range f.covers {
 			c.ckpts, c.masks = drop(c.ckpts, f), drop(c.masks, f)
 			s.toggle(c)
 			s.rescan(c)
 		}
-	case *succession:
-		s.end(st, f)
+	}
+	if e.seq == 1 {
+		s.unbegin(st)
 	}
 	if len(st.rt.ckpts) > 0 {
 		s.remask(st.rt)
 	}
 }
 
-// end takes back what begin noted of a succession.
-func (s *State) end(st *stream, f *succession) {
-	st.rt.records[f.record] = drop(st.rt.records[f.record], st)
-	if len(st.rt.records[f.record]) == 0 {
-		delete(st.rt.records, f.record)
+// unbegin takes back what begin noted of a stream's first event. What that
+// ended stands again, and a later run that names the stream cannot tell any
+// more what was in it.
+func (s *State) unbegin(st *stream) {
+	if f := st.run; f != nil {
+		st.rt.records[f.record] = drop(st.rt.records[f.record], st)
+		if len(st.rt.records[f.record]) == 0 {
+			delete(st.rt.records, f.record)
+		}
+		for _, sid := range f.sessions {
+			st.rt.session(sid).lists--
+		}
+		st.run = nil
 	}
-	for _, sid := range f.sessions {
-		x := st.rt.session(sid)
-		x.lists--
-		s.unsettle(x, true)
-	}
-	// What it ended stands again.
 	for _, x := range st.rt.sessions {
 		s.unsettle(x, true)
 		for _, ln := range x.lines {
 			s.rescan(ln.st)
 		}
 	}
-	st.run = nil
 }
 
 func drop[X comparable](xs []X, x X) []X {

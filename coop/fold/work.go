@@ -156,8 +156,13 @@ func (s *State) refresh(x *session) {
 		}
 	}
 	x.dirty, x.ends = false, false
-	add(&s.work.sess, x)
 	x.open = x.state().open != nil
+	s.counted(x)
+}
+
+// counted notes that the view of a session changed, or how much lives of it.
+func (s *State) counted(x *session) {
+	add(&s.work.sess, x)
 	if x.open || len(x.live) > 0 {
 		x.rt.active[x] = struct{}{}
 	} else {
