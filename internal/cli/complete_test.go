@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -40,16 +41,25 @@ func TestCompletionAsksADaemonThatRuns(t *testing.T) {
 	}
 }
 
-// A shell that completes must not start anything, nor say anything.
+// A shell that completes must not start anything, nor lift the hold of a stop.
 func TestCompletionWithoutADaemonIsNone(t *testing.T) {
 	f := newFake(t)
-	r := f.run("__complete", "release", "")
-	if r.out != ":4\n" || r.code != 0 {
-		t.Errorf("%+v", r)
-	}
 	h, err := home.Locate(f.getenv)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if err := h.SetHeld(true); err != nil {
+		t.Fatal(err)
+	}
+	// Open to others, so that a start that is tried all the same stops early.
+	if err := os.Chmod(h.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out := f.runPlain("__complete", "release", ""); out != ":4\n" {
+		t.Errorf("completions %q", out)
+	}
+	if held, err := h.Held(); !held || err != nil {
+		t.Errorf("held = %v, %v: completing counted as a person's command", held, err)
 	}
 	if _, running, err := h.Running(); running || err != nil {
 		t.Errorf("running = %v, %v", running, err)

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -17,7 +18,7 @@ import (
 // examined is the checks of doctor by name.
 func examined(t *testing.T, f *fake) (map[string]api.Check, int) {
 	t.Helper()
-	r := f.run("doctor", "--json")
+	r := f.run("doctor", "--json", "--repo", repository(t))
 	var rep api.Report
 	if err := json.Unmarshal([]byte(r.out), &rep); err != nil || r.errout != "" {
 		t.Fatalf("%+v: %v", r, err)
@@ -36,6 +37,24 @@ func examined(t *testing.T, f *fake) (map[string]api.Check, int) {
 		t.Errorf("ok = %v with exit %d", rep.OK, r.code)
 	}
 	return all, r.code
+}
+
+// repository is a git repository with one commit.
+func repository(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git here")
+	}
+	dir := t.TempDir()
+	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=ada", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty", "-m", "first"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+	}
+	return dir
 }
 
 // journal writes a log of three records where a journal of the home would be,
