@@ -33,11 +33,12 @@ func (l *Log) commit(b *batch) error {
 	if _, err := w.file.WriteAt(b.buf, w.off); err != nil {
 		return l.cut(err)
 	}
-	if plantServeUnsynced || plantAckBeforeSync {
+	if plantAckBeforeSync {
 		l.publish(b)
-		if plantAckBeforeSync {
-			close(b.done)
-		}
+		return nil // the next batch or the close will sync it
+	}
+	if plantServeUnsynced {
+		l.publish(b)
 		return l.sync(w.file)
 	}
 	if err := l.sync(w.file); err != nil {

@@ -115,9 +115,7 @@ func (l *Log) run(b *batch, poison error) {
 		}
 	}
 	l.recycle(b)
-	if !plantAckBeforeSync || b.control != nil || b.err != nil {
-		close(b.done)
-	}
+	close(b.done)
 }
 
 func (l *Log) recycle(b *batch) {

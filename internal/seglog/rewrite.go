@@ -67,7 +67,7 @@ func (l *Log) sealForRewrite() error {
 	if w.next == w.seg.first {
 		return nil
 	}
-	err := l.turnOver(0, l.capFor(w.off), true)
+	err := l.turnOver(0, l.capFor(w.off), false) // the reserve is for the rewritten segments
 	if err != nil && !errors.Is(err, ErrNoSpace) {
 		return l.poison(err)
 	}
