@@ -16,12 +16,32 @@ type placed interface{ Place() api.Where }
 // in makes an operation of a room's method.
 func in[Req placed, Rep any](n *node, f func(*room.Room, context.Context, room.Actor, Req) (Rep, error)) httpapi.Func {
 	return httpapi.Handle(func(ctx context.Context, c httpapi.Caller, req Req) (rep Rep, err error) {
-		m, a, err := n.actor(ctx, c, req.Place())
-		if err != nil {
-			return rep, err
-		}
-		return f(m, ctx, a, req)
+		err = n.within(ctx, c, req.Place(), func(m *room.Room, a room.Actor) (err error) {
+			rep, err = f(m, ctx, a, req)
+			return err
+		})
+		return rep, err
 	})
+}
+
+// reopenings bounds how often one request is begun anew because its room was
+// closed under it.
+const reopenings = 8
+
+// within calls f with the room and the actor of a request, and again when a disk
+// error had the room closed and opened anew under it: such a request has done
+// nothing.
+func (n *node) within(ctx context.Context, c httpapi.Caller, w api.Where, f func(*room.Room, room.Actor) error) (err error) {
+	for range reopenings {
+		m, a, aerr := n.actor(ctx, c, w)
+		if aerr != nil {
+			return aerr
+		}
+		if err = f(m, a); !errors.Is(err, api.ErrStopping) || n.stopping.Err() != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // operations are the functions of api.Operations.
@@ -33,7 +53,7 @@ func (n *node) operations() (map[string]httpapi.Func, httpapi.Watch) {
 		api.OpSessionRenew:     in(n, (*room.Room).SessionRenew),
 		api.OpSessionClose:     in(n, (*room.Room).SessionClose),
 		api.OpSessionList:      in(n, (*room.Room).SessionList),
-		api.OpClaim:            in(n, n.claim),
+		api.OpClaim:            httpapi.Handle(n.claim),
 		api.OpRelease:          in(n, (*room.Room).Release),
 		api.OpCheck:            in(n, (*room.Room).Check),
 		api.OpStatus:           in(n, n.status),
@@ -87,12 +107,20 @@ func (n *node) sessionOpen(m *room.Room, ctx context.Context, a room.Actor, req 
 }
 
 // claim ends a wait when the daemon stops, so that it can be taken up by the
-// next one.
-func (n *node) claim(m *room.Room, ctx context.Context, a room.Actor, req api.ClaimRequest) (api.ClaimReply, error) {
+// next one. A wait that goes on in a room opened anew has what was left of it.
+func (n *node) claim(ctx context.Context, c httpapi.Caller, req api.ClaimRequest) (rep api.ClaimReply, err error) {
 	ctx, cancel := n.untilStopping(ctx)
 	defer cancel()
-	reply, err := m.Claim(ctx, a, req)
-	return reply, n.orStopping(err)
+	began := n.clock.Boot()
+	err = n.within(ctx, c, req.Where, func(m *room.Room, a room.Actor) (err error) {
+		left := req
+		if req.WaitMS > 0 {
+			left.WaitMS = max(1, req.WaitMS-(n.clock.Boot()-began).Milliseconds())
+		}
+		rep, err = m.Claim(ctx, a, left)
+		return err
+	})
+	return rep, n.orStopping(err)
 }
 
 func (n *node) status(m *room.Room, ctx context.Context, a room.Actor, req api.StatusRequest) (api.Status, error) {
@@ -102,16 +130,18 @@ func (n *node) status(m *room.Room, ctx context.Context, a room.Actor, req api.S
 }
 
 func (n *node) watch(ctx context.Context, c httpapi.Caller, req api.WatchRequest, emit func(api.Change) error) error {
-	m, a, err := n.actor(ctx, c, req.Where)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := n.untilStopping(ctx)
 	defer cancel()
-	if err := m.Watch(ctx, a, req, emit); err != nil {
-		return n.orStopping(err)
+	err := n.within(ctx, c, req.Where, func(m *room.Room, a room.Actor) error {
+		return m.Watch(ctx, a, req, func(ch api.Change) error {
+			req.After = ch.Cursor // where another room would go on
+			return emit(ch)
+		})
+	})
+	if err == nil {
+		err = ctx.Err()
 	}
-	return n.orStopping(ctx.Err())
+	return n.orStopping(err)
 }
 
 // untilStopping ends ctx when the daemon is about to stop.

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"sync"
 
@@ -56,6 +55,9 @@ func (r *rooms) get(ctx context.Context, repo ident.RepositoryID) (*room.Room, e
 		case <-t.ready:
 		case <-ctx.Done():
 			return nil, ctx.Err()
+		}
+		if errors.Is(t.err, errReopened) {
+			continue
 		}
 		if t.err != nil {
 			return nil, t.err
@@ -122,8 +124,12 @@ func openError(err error) error {
 	case errors.Is(err, journal.ErrNoSpace):
 		return api.Errorf(api.CodeDiskFull, "the disk of the state folder is full: %v", err).WithHint("free some space and repeat the command; nothing was lost")
 	}
-	return fmt.Errorf("the journal cannot be opened: %w", err)
+	return api.Errorf(api.CodeInternal, "the journal cannot be opened: %v", err).
+		WithHint("see to the disk of the state folder and repeat the command; comity stop and then comity doctor reads the journal from disk")
 }
+
+// errReopened sends those who met a placeholder on to the room behind it.
+var errReopened = errors.New("the journal is opened anew")
 
 // drop closes a tenancy that is no longer used.
 func (r *rooms) drop(repo ident.RepositoryID, t *tenancy) {
@@ -143,7 +149,7 @@ func (r *rooms) drop(repo ident.RepositoryID, t *tenancy) {
 		delete(r.byRepo, repo)
 	}
 	r.mu.Unlock()
-	hold.err = api.Errorf(api.CodeStopping, "the journal was opened anew after a disk error").WithHint("repeat the command")
+	hold.err = errReopened
 	close(hold.ready)
 }
 
