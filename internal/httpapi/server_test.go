@@ -99,9 +99,9 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 
 // A long wait is not a slow caller: nothing bounds it but the operation.
 func TestLongWaitIsAnswered(t *testing.T) {
-	ops := map[string]httpapi.Func{api.OpClaim: func(context.Context, httpapi.Caller, []byte) (any, error) {
+	ops := map[string]httpapi.Func{api.OpClaim: func(ctx context.Context, _ httpapi.Caller, _ []byte) (any, error) {
 		time.Sleep(time.Hour) // virtual
-		return api.ClaimReply{WaitedMS: 1}, nil
+		return api.ClaimReply{WaitedMS: 1}, ctx.Err()
 	}}
 	inBubble(t, ops, func(t *testing.T, conn net.Conn) {
 		if _, err := io.WriteString(conn, "POST /v1/claim HTTP/1.1\r\nHost: comity\r\nContent-Length: 2\r\n\r\n{}"); err != nil {
