@@ -164,6 +164,7 @@ func TestKind(t *testing.T) {
 		{"none", git.Missing}, {"none/x", git.Missing}, {"seed/x", git.Missing},
 		{"link", git.Dir}, {"link/file", git.File}, {"link/none", git.Missing}, {"file link", git.File}, {"dangling", git.Missing},
 		{"wt", git.Dir}, {"wt/seed", git.File},
+		{strings.Repeat("n", 300), git.Missing}, {strings.Repeat("n/", 3000), git.Missing}, // longer than a name and a path can be
 	} {
 		got, err := c.Kind(t.Context(), tt.path)
 		if err != nil || got != tt.want {

@@ -86,7 +86,8 @@ func trueName(real string) string {
 	}
 }
 
-// missing says that err means nothing is there.
+// missing says that err means nothing is there; under a name that is too long for
+// the system nothing can be.
 func missing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
 }
