@@ -59,6 +59,9 @@ func door(t Tree, word string, literal bool) (Entry, error) {
 	}
 	slash := len(bare) < len(word)
 	wild := !literal && strings.ContainsAny(bare, "*?[{")
+	if wild && climbs(t, bare) {
+		return Entry{}, refuse("climbs with .. out of what a wildcard matches", "write the pattern without ..")
+	}
 	switch {
 	case kind == Folder:
 		return Dir(path)
@@ -129,6 +132,21 @@ func doorGlob(t Tree, word string) (Entry, error) {
 		return Glob(rest)
 	}
 	return Glob(escape(at) + "/" + rest)
+}
+
+// climbs tells that a word has .. behind a wildcard. The system would follow it
+// from wherever the pattern leads, so that */.. would be the whole repository.
+func climbs(t Tree, word string) bool {
+	_, rest, err := splitGlob(t, word)
+	if err != nil || !strings.ContainsAny(rest, "*?[{") {
+		return false
+	}
+	for part := range strings.SplitSeq(rest, "/") {
+		if part == ".." {
+			return true
+		}
+	}
+	return false
 }
 
 // splitGlob cuts a word before the first part that has a wildcard and is no

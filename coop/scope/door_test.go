@@ -174,6 +174,8 @@ func TestDoorRefuses(t *testing.T) {
 		{`lib\x\*.go`, `a \ before`, nil},
 		{"@a/*", "a resource name with '*'", nil},
 		{"[a", "without its ]", nil},
+		{"*/..", "climbs", nil},
+		{"api/*/../..", "climbs", nil},
 	} {
 		e, err := scope.Door(at, tt.word, false)
 		var ours *scope.Error
