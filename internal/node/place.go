@@ -15,7 +15,7 @@ import (
 )
 
 // placeLife is how long what git said of a folder is believed, while the folder
-// and its .git are the same files.
+// and its .git are the same files and the repository's settings are unchanged.
 const placeLife = time.Minute
 
 // maxPlaces bounds what is remembered; beyond it all is asked anew.
@@ -29,19 +29,40 @@ type place struct {
 	by       string
 
 	dir, dotgit os.FileInfo   // nil where there is none
+	settings    edition       // may declare the repository
 	found       time.Duration // boot time
+}
+
+// An edition tells one content of a file from the next.
+type edition struct {
+	size int64
+	mod  time.Time
+}
+
+func editionOf(name string) edition {
+	info, err := os.Stat(name)
+	if err != nil {
+		return edition{}
+	}
+	return edition{info.Size(), info.ModTime()}
+}
+
+// A named is the id of a repository and the commit that it is made of.
+type named struct {
+	root string
+	id   ident.RepositoryID
 }
 
 // places remembers what git said of folders, so that a check costs no process.
 type places struct {
 	mu    sync.Mutex
 	byDir map[string]*place
-	repos map[string]ident.RepositoryID // by common git folder
+	repos map[string]named // by common git folder
 }
 
 func (p *places) init() {
 	p.byDir = map[string]*place{}
-	p.repos = map[string]ident.RepositoryID{}
+	p.repos = map[string]named{}
 }
 
 // find tells where dir is.
@@ -67,11 +88,13 @@ func (p *places) recall(dir string, c clock.Clock) *place {
 	if at == nil || c.Boot()-at.found > placeLife {
 		return nil
 	}
-	if !same(dir, at.dir) || !same(filepath.Join(at.git.Top, ".git"), at.dotgit) {
+	if !same(dir, at.dir) || !same(filepath.Join(at.git.Top, ".git"), at.dotgit) || editionOf(settingsOf(at.git)) != at.settings {
 		return nil
 	}
 	return at
 }
+
+func settingsOf(c git.Checkout) string { return filepath.Join(c.CommonDir, "config") }
 
 func same(name string, was os.FileInfo) bool {
 	now, err := os.Stat(name)
@@ -92,18 +115,20 @@ func (n *node) look(ctx context.Context, dir string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
+	settings := editionOf(settingsOf(c)) // before they are read: a later change shows
 	repo, err := n.repository(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	at := &place{git: c, repo: repo, checkout: n.key.Checkout(c.GitDir), by: c.UserName(ctx), found: n.clock.Boot()}
+	at := &place{git: c, repo: repo, checkout: n.key.Checkout(c.GitDir), by: c.UserName(ctx), settings: settings, found: n.clock.Boot()}
 	at.dir, _ = os.Stat(dir) // nil: asked again every time
 	at.dotgit, _ = os.Stat(filepath.Join(c.Top, ".git"))
 	return at, nil
 }
 
 // repository is the id of c's repository: declared by a setting, else of its
-// root commit. It is asked once for each common git folder, unless declared.
+// root commit. It is looked for once in each common git folder, unless declared,
+// and while the commit is there: another repository may have taken the place.
 func (n *node) repository(ctx context.Context, c git.Checkout) (ident.RepositoryID, error) {
 	declared, ok, err := c.Config(ctx, "comity.repository")
 	if err != nil {
@@ -112,25 +137,28 @@ func (n *node) repository(ctx context.Context, c git.Checkout) (ident.Repository
 	if ok {
 		id, err := ident.RepositoryDeclared(declared)
 		if err != nil {
-			return "", api.Errorf(api.CodeUsage, "setting comity.repository: %v", err)
+			return "", api.Errorf(api.CodeUsage, "setting comity.repository: %v", err).WithHint("git config comity.repository NAME, of 1 to 128 bytes")
 		}
 		return id, nil
 	}
 	n.places.mu.Lock()
-	id, known := n.places.repos[c.CommonDir]
+	known := n.places.repos[c.CommonDir]
 	n.places.mu.Unlock()
-	if known {
-		return id, nil
+	if known.root != "" {
+		if _, _, err := c.Tree(ctx, known.root); err == nil {
+			return known.id, nil
+		}
 	}
 	root, err := c.RootCommit(ctx)
 	if err != nil {
 		return "", err
 	}
-	if id, err = ident.RepositoryFromRoot(root); err != nil {
+	id, err := ident.RepositoryFromRoot(root)
+	if err != nil {
 		return "", err
 	}
 	n.places.mu.Lock()
-	n.places.repos[c.CommonDir] = id
+	n.places.repos[c.CommonDir] = named{root, id}
 	n.places.mu.Unlock()
 	return id, nil
 }
@@ -150,7 +178,7 @@ func gitError(err error, dir string) error {
 		return api.Errorf(api.CodeShallow, "the clone of %s is shallow, so its first commit is not known", dir).
 			WithHint("git fetch --unshallow, or declare the name that the others use: git config comity.repository NAME")
 	case errors.Is(err, git.ErrNoGit), errors.Is(err, git.ErrTooOld), errors.Is(err, git.ErrUnsafe):
-		return api.Errorf(api.CodeNoRepository, "%v", err)
+		return api.Errorf(api.CodeNoRepository, "%v", err).WithHint("comity doctor looks at git and at this repository")
 	case errors.Is(err, git.ErrNoCommit):
 		return api.Errorf(api.CodeUsage, "%v", err).WithHint("name a branch, a tag or a commit of this repository")
 	case errors.Is(err, git.ErrOutside):
