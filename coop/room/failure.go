@@ -1,8 +1,10 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/coop/event"
@@ -22,9 +24,9 @@ func failure(err error) error {
 	case err == nil, errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.As(err, &bound):
-		return api.Errorf(api.CodeBound, "%v", err)
+		return overBound(bound)
 	case errors.As(err, &large):
-		return api.Errorf(api.CodeBound, "%v", err)
+		return api.Errorf(api.CodeBound, "%v", err).WithHint("shorten its texts, or write fewer entries")
 	case errors.Is(err, journal.ErrNewerFormat):
 		return api.Errorf(api.CodeNewerFormat, "%v", err).WithHint("a newer comity wrote this journal: upgrade; until then it is only read")
 	case errors.As(err, &failed) && failed.Unknown:
@@ -41,6 +43,16 @@ func failure(err error) error {
 	return err
 }
 
+// overBound names the field as callers know it, and by how much it is over.
+func overBound(b *event.BoundError) error {
+	field := strings.TrimPrefix(b.Field, "info.")
+	if b.Unit == "" {
+		return api.Errorf(api.CodeUsage, "%s: %s", field, b.Detail).WithHint("write %s without it", field)
+	}
+	return api.Errorf(api.CodeBound, "%s: %d %s, limit %d: %d too many", field, b.Got, b.Unit, b.Limit, b.Got-b.Limit).
+		WithHint("shorten %s", field)
+}
+
 // badScope puts a refusal of the door into the words of the API.
 func badScope(err error) error {
 	var known *api.Error
@@ -50,7 +62,7 @@ func badScope(err error) error {
 		return known
 	case errors.As(err, &bad):
 		e := api.Errorf(api.CodeScope, "scope %q: %s", bad.Word, bad.Reason)
-		e.Hint = bad.Hint
+		e.Hint = cmp.Or(bad.Hint, "claim the folder above it")
 		return e
 	}
 	return err
