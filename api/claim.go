@@ -89,8 +89,10 @@ type ClaimReply struct {
 	Claim
 	Already  bool       `json:"already,omitempty"`
 	Overlaps []Conflict `json:"overlaps,omitempty"` // advisory meetings, for information
-	Fenced   []Conflict `json:"fenced,omitempty"`   // claims that this one fences
-	WaitedMS int64      `json:"waited_ms,omitempty"`
+	// MoreOverlaps counts those that are left out.
+	MoreOverlaps int        `json:"more_overlaps,omitempty"`
+	Fenced       []Conflict `json:"fenced,omitempty"` // claims that this one fences
+	WaitedMS     int64      `json:"waited_ms,omitempty"`
 	Written
 }
 

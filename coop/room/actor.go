@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/comity-dev/comity/api"
@@ -51,25 +52,38 @@ type Git interface {
 	Changed(ctx context.Context) (paths []string, more bool, err error)
 }
 
-// acting finds the session that a acts as, among those that are open. It
-// returns "" without an error when a names none and its terminal has none.
-func (r *Room) acting(v look, a Actor) (string, error) {
-	if a.Session != "" {
-		sid, err := r.ownSID(a.Session)
-		if err != nil {
-			return "", err
+// acting finds the session that a acts as, among those that are open, and renews
+// its time to live. It returns "" without an error when a names none and its
+// terminal has none.
+func (r *Room) acting(v look, a Actor) (sid string, err error) {
+	switch {
+	case a.Session != "":
+		if sid, err = r.ownSID(a.Session); err == nil {
+			err = r.mustBeOpen(v, sid)
 		}
-		return sid, r.mustBeOpen(v, sid)
+	case a.Terminal != nil:
+		sid = r.terminalSession(v, *a.Terminal)
 	}
-	if a.Terminal == nil {
-		return "", nil
+	if err == nil && sid != "" {
+		r.touch(sid)
 	}
+	return sid, err
+}
+
+func (r *Room) terminalSession(v look, p Process) string {
 	for sid, o := range r.owners {
-		if o.Kind == ownerTerminal && o.Process == *a.Terminal && r.isOpen(v, sid) {
-			return sid, nil
+		if o.Kind == ownerTerminal && o.Process == p && r.isOpen(v, sid) {
+			return sid
 		}
 	}
-	return "", nil
+	return ""
+}
+
+// heard renews the session of a caller that only reads and may have none.
+func (r *Room) heard(v look, a Actor) {
+	if _, err := r.acting(v, a); err != nil {
+		return // reading needs no session
+	}
 }
 
 // ownSID accepts a session of this runtime by its short or its whole name.
@@ -94,18 +108,14 @@ func (r *Room) ownSID(name string) (string, error) {
 // sessionOf finds or opens the session of a writing call. opened names the one
 // that it opened for the caller's terminal.
 func (r *Room) sessionOf(ctx context.Context, a Actor, intent, issue string) (sid, opened string, err error) {
-	r.view(func(v look) {
-		if sid, err = r.acting(v, a); err == nil && sid != "" {
-			r.touch(sid)
-		}
-	})
+	r.view(func(v look) { sid, err = r.acting(v, a) })
 	if err != nil || sid != "" {
 		return sid, "", err
 	}
 	if a.Terminal == nil {
 		return "", "", noSession()
 	}
-	reply, err := r.openSession(ctx, a, api.SessionOpenRequest{Intent: intent, Issue: issue}, &owner{Kind: ownerTerminal, Process: *a.Terminal})
+	reply, err := r.openSession(ctx, a, api.SessionOpenRequest{Intent: intent, Issue: issue}, &owner{Kind: ownerTerminal, Process: *a.Terminal}, true)
 	if err != nil {
 		return "", "", err
 	}
@@ -121,10 +131,18 @@ func noSession() error {
 }
 
 // isOpen counts what is written and not yet synced: a close that is on its way
-// has closed.
+// has closed. A session that is over is closed, written or not.
 func (r *Room) isOpen(v look, sid string) bool {
+	if o := r.owners[sid]; o != nil && r.over(sid, o) != "" {
+		r.poke()
+		return false
+	}
+	return r.openByEvents(v, sid)
+}
+
+func (r *Room) openByEvents(v look, sid string) bool {
 	s, ok := v.State().Session(r.id(sid))
-	open := ok && s.State == fold.SessionOpen
+	open := ok && s.State == fold.SessionOpen && r.ours(v, s)
 	for _, e := range v.Pending() {
 		switch b := e.Body.(type) {
 		case event.SessionOpened:
@@ -145,7 +163,11 @@ func (r *Room) mustBeOpen(v look, sid string) error {
 		return api.Errorf(api.CodeUnknownSession, "session %s is not known here", sid).
 			WithHint("comity session list shows the open ones; comity session open --session %s opens it", sid)
 	}
-	return api.Errorf(api.CodeSessionClosed, "session %s is closed: %s", sid, words(s.Reason)).
+	reason := s.Reason
+	if o := r.owners[sid]; o != nil && s.State == fold.SessionOpen {
+		reason = r.over(sid, o)
+	}
+	return api.Errorf(api.CodeSessionClosed, "session %s is closed: %s", sid, words(reason)).
 		WithHint("open a session: comity session open")
 }
 
@@ -155,4 +177,15 @@ func words(reason string) string {
 		return "no reason given"
 	}
 	return strings.ReplaceAll(reason, "_", " ")
+}
+
+// infoOf is the newest that an own session said of itself, synced or not.
+func (r *Room) infoOf(v look, sid string) event.SessionInfo {
+	for _, e := range slices.Backward(v.Pending()) {
+		if b, ok := e.Body.(event.SessionOpened); ok && b.Info.Session == sid {
+			return b.Info
+		}
+	}
+	s, _ := v.State().Session(r.id(sid))
+	return s.Info
 }

@@ -21,12 +21,31 @@ type ask struct {
 
 // A verdict is what stands in the way of an ask, and what it may end.
 type verdict struct {
-	conflicts []api.Conflict    // refuse it
+	conflicts meetings          // refuse it
 	holders   []ident.SessionID // of the conflicts
 	broken    []event.Key       // claims behind the conflicts: what --break ends
-	overlaps  []api.Conflict    // meet it without excluding it
+	pending   bool              // a conflict is not written yet, and cannot be broken
+	overlaps  meetings          // meet it without excluding it
 	lapsed    []event.Key       // of the dead, fenced by nobody yet: it fences them
-	fenced    []api.Conflict    // the same, described
+	fenced    meetings          // the same, described
+}
+
+// MaxConflicts is how many claims in the way an answer describes; it says how
+// many more there are.
+const MaxConflicts = 64
+
+// meetings are described claims, the first MaxConflicts of them.
+type meetings struct {
+	list []api.Conflict
+	more int
+}
+
+func (m *meetings) add(describe func() api.Conflict) {
+	if len(m.list) == MaxConflicts {
+		m.more++
+		return
+	}
+	m.list = append(m.list, describe())
 }
 
 // excludes tells whether two claims of different sessions cannot both be held,
@@ -61,18 +80,19 @@ func (r *Room) judge(v look, q ask) verdict {
 }
 
 func (r *Room) weigh(v look, q ask, c fold.Claim, out *verdict) {
-	live := r.liveness(v, c.Stream)
+	live := v.Liveness(c.Stream)
+	describe := func() api.Conflict { return r.conflict(v, q, c, live) }
 	switch {
+	case len(c.FencedBy) > 0: // lost already, whatever becomes of the winner
 	case !excludes(q.mode, q.checkout, c.Mode, c.Checkout):
 		if live != journal.Expired {
-			out.overlaps = append(out.overlaps, r.conflict(v, q, c, live))
+			out.overlaps.add(describe)
 		}
-	case len(c.FencedBy) > 0: // lost already, whatever becomes of the winner
 	case live == journal.Expired:
 		out.lapsed = append(out.lapsed, c.Key)
-		out.fenced = append(out.fenced, r.conflict(v, q, c, live))
+		out.fenced.add(describe)
 	default: // held, or beaten and still there
-		out.conflicts = append(out.conflicts, r.conflict(v, q, c, live))
+		out.conflicts.add(describe)
 		out.holders = append(out.holders, c.Session)
 		out.broken = append(out.broken, c.Key)
 	}
@@ -90,44 +110,41 @@ func (r *Room) weighPending(v look, q ask, e *event.Event, b event.ClaimAcquired
 		return
 	}
 	info := r.infoOf(v, b.Session)
-	c := api.Conflict{
-		Claim: e.Key().String(), Epoch: e.Lamport, Session: b.Session, Client: info.Client, By: info.By,
-		Intent: b.Intent, Scope: b.Scope.Strings(), Mode: string(b.Mode), Meets: m.Witness,
-		Live: api.LiveLive, Pending: true,
-	}
-	if !excludes(q.mode, q.checkout, b.Mode, info.Checkout) {
-		out.overlaps = append(out.overlaps, c)
-		return
-	}
-	out.conflicts = append(out.conflicts, c)
-	out.holders = append(out.holders, id)
-}
-
-func (r *Room) infoOf(v look, sid string) event.SessionInfo {
-	if s, ok := v.State().Session(r.id(sid)); ok {
-		return s.Info
-	}
-	for _, e := range v.Pending() {
-		if b, ok := e.Body.(event.SessionOpened); ok && b.Info.Session == sid {
-			return b.Info
+	describe := func() api.Conflict {
+		return api.Conflict{
+			Claim: e.Key().String(), Short: r.names.short(e.Key()), Epoch: e.Lamport, Session: b.Session, Client: info.Client, By: info.By,
+			Intent: b.Intent, Scope: b.Scope.Strings(), Mode: string(b.Mode), Meets: m.Witness,
+			Live: api.LiveLive, Pending: true,
 		}
 	}
-	return event.SessionInfo{}
+	if !excludes(q.mode, q.checkout, b.Mode, info.Checkout) {
+		out.overlaps.add(describe)
+		return
+	}
+	out.conflicts.add(describe)
+	out.holders = append(out.holders, id)
+	out.pending = true
 }
+
+// liveMaybe: too little time has passed to tell; it counts as live.
+const liveMaybe = "maybe_live"
 
 // conflict describes a claim that meets q.
 func (r *Room) conflict(v look, q ask, c fold.Claim, live journal.Liveness) api.Conflict {
 	m, _ := q.scope.Meets(c.Scope)
 	s, _ := v.State().Session(c.Session)
 	out := api.Conflict{
-		Claim: c.Key.String(), Short: r.short(v, c.Key), Epoch: c.Epoch, Session: c.Session.SID,
+		Claim: c.Key.String(), Short: r.names.short(c.Key), Epoch: c.Epoch, Session: c.Session.SID,
 		Client: s.Info.Client, By: s.Info.By, Intent: c.Intent, Scope: c.Scope.Strings(), Mode: string(c.Mode),
-		Meets: m.Witness, Live: api.LiveLive, AgeMS: r.ageMS(c.Key.String(), c.At),
+		Meets: m.Witness, Live: api.LiveLive, AgeMS: r.ages.claim(c.Key, c.At),
 	}
 	switch live {
 	case journal.Unknown:
-		out.Live = "maybe_live"
-		out.MaybeMS = r.cfg.Journal.Limits.Expiry.Milliseconds()
+		out.Live = liveMaybe
+		if r.cfg.Liveness != nil {
+			_, left := r.cfg.Liveness(c.Stream)
+			out.MaybeMS = max(0, left).Milliseconds()
+		}
 	case journal.Expired:
 		out.Live = api.LiveExpired
 	}
@@ -135,13 +152,14 @@ func (r *Room) conflict(v look, q ask, c fold.Claim, live journal.Liveness) api.
 }
 
 // covered finds a claim of the session that already holds all that q asks, in a
-// mode at least as strong.
+// mode at least as strong, and is not on its way out.
 func (r *Room) covered(v look, q ask) (fold.Claim, bool) {
 	for _, c := range v.State().ClaimsOf(q.session) {
-		if strength(c.Mode) < strength(q.mode) || !includes(c.Scope, q.scope) {
-			continue
-		}
-		if v.State().Standing(c.Key, r.gone(v)).State == fold.StandingHeld {
+		switch {
+		case strength(c.Mode) < strength(q.mode), !includes(c.Scope, q.scope):
+		case c.Mode == event.ModeCheckout && c.Checkout != q.checkout: // it protects another checkout
+		case r.releasing(v, c.Key):
+		case held(v.State().Standing(c.Key, r.gone(v))):
 			return c, true
 		}
 	}
@@ -152,20 +170,21 @@ func strength(m event.Mode) int {
 	return slices.Index([]event.Mode{event.ModeAdvisory, event.ModeCheckout, event.ModeExclusive}, m)
 }
 
-// includes tells that every entry of want is an entry of have, or a path that
-// have covers. It may say no for globs within folders: then a second claim is
-// written, which harms nobody.
+// includes tells that have covers every entry of want: it is an entry of have,
+// or a path, or a folder within a folder. It may say no for patterns: then a
+// second claim is written, which harms nobody.
 func includes(have, want scope.Set) bool {
-	for _, e := range want {
+	return !slices.ContainsFunc(want, func(e scope.Entry) bool {
 		if slices.Contains(have, e) {
-			continue
-		}
-		if e.Form() != scope.FormPath {
 			return false
 		}
-		if _, ok := have.Covers(e.Text()); !ok {
-			return false
+		switch e.Form() {
+		case scope.FormPath:
+			_, ok := have.Covers(e.Text())
+			return !ok
+		case scope.FormDir:
+			return !slices.ContainsFunc(have, func(h scope.Entry) bool { return h.Form() == scope.FormDir && h.Covers(e.Text()) })
 		}
-	}
-	return true
+		return true
+	})
 }

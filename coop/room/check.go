@@ -57,9 +57,6 @@ func (r *Room) check(v look, a Actor, req api.CheckRequest, entries []scope.Entr
 		return err
 	}
 	reply.Session = sid
-	if sid != "" {
-		r.touch(sid)
-	}
 	lapsed, err := r.checkToken(v, req)
 	if err != nil {
 		return err
@@ -85,7 +82,7 @@ func (r *Room) checkToken(v look, req api.CheckRequest) (lapsed bool, err error)
 	if req.Claim == "" {
 		return false, nil
 	}
-	key, err := r.expand(v, req.Claim)
+	key, err := r.names.expand(req.Claim, unknownClaim)
 	if err != nil {
 		return false, err
 	}
@@ -94,7 +91,7 @@ func (r *Room) checkToken(v look, req api.CheckRequest) (lapsed bool, err error)
 		return false, unknownClaim(req.Claim)
 	}
 	if req.Epoch != 0 && req.Epoch != c.Epoch {
-		return false, api.Errorf(api.CodeFenced, "claim %s has epoch %d, not %d", r.short(v, key), c.Epoch, req.Epoch).
+		return false, api.Errorf(api.CodeFenced, "claim %s has epoch %d, not %d", r.names.short(key), c.Epoch, req.Epoch).
 			WithHint("claim again: an old token never comes back")
 	}
 	return !held(v.State().Standing(key, r.gone(v))), nil
@@ -108,7 +105,9 @@ func (r *Room) checkPath(v look, a Actor, sid string, e scope.Entry) api.CheckPa
 		switch {
 		case !c.Live():
 		case sid != "" && c.Session == q.session:
-			own = r.checkOwn(v, c, own, &out)
+			if c.Mode != event.ModeCheckout || c.Checkout == a.Checkout { // else it protects another checkout
+				own = r.checkOwn(v, c, own, &out)
+			}
 		default:
 			raise(&out, r.checkOther(v, q, c, &out))
 		}
@@ -139,7 +138,7 @@ func (r *Room) checkOwn(v look, c fold.Claim, own string, out *api.CheckPath) st
 // checkOther weighs another's claim. Only one that is held stands in the way:
 // one that is beaten or fenced belongs to nobody.
 func (r *Room) checkOther(v look, q ask, c fold.Claim, out *api.CheckPath) string {
-	live := r.liveness(v, c.Stream)
+	live := v.Liveness(c.Stream)
 	if live == journal.Expired {
 		return api.CheckFree
 	}

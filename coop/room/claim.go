@@ -5,14 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/fold"
+	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/coop/journal"
 	"github.com/comity-dev/comity/coop/scope"
+	"github.com/comity-dev/comity/internal/clock"
 )
 
 // MaxWait is the longest that a claim may queue.
@@ -28,7 +31,7 @@ type claiming struct {
 
 // Claim takes scopes for the acting session, all or none. With a wait it
 // queues, in the order in which callers came, and takes the scope when it is
-// free; the queue is left when ctx ends.
+// free; the queue is left when ctx ends, the session closes, or the room does.
 func (r *Room) Claim(ctx context.Context, a Actor, req api.ClaimRequest) (api.ClaimReply, error) {
 	c, err := r.prepare(ctx, a, req)
 	if err != nil {
@@ -40,22 +43,46 @@ func (r *Room) Claim(ctx context.Context, a Actor, req api.ClaimRequest) (api.Cl
 	start := r.clock.Boot()
 	for {
 		reply, err := r.admit(ctx, c)
-		if c.wait == nil || !errors.Is(err, api.ErrConflict) {
+		if err == nil {
 			if c.wait != nil {
 				reply.WaitedMS = (r.clock.Boot() - start).Milliseconds()
 			}
-			return reply, err
+			return reply, nil
 		}
-		select {
-		case <-c.wait.wake:
-		case <-timer.C():
-			return api.ClaimReply{}, waitedOut(err, req.WaitMS)
-		case <-r.closed:
-			return api.ClaimReply{}, failure(journal.ErrClosed)
-		case <-ctx.Done():
-			return api.ClaimReply{}, ctx.Err()
+		if err := r.await(ctx, c, timer, err); err != nil {
+			return api.ClaimReply{}, err
 		}
 	}
+}
+
+// await returns nil when a claim that was refused may try again, else what its
+// caller is told: the refusal itself, when it does not wait.
+func (r *Room) await(ctx context.Context, c *claiming, timeout clock.Timer, refused error) error {
+	var roused <-chan struct{}
+	var gapOver <-chan time.Time
+	switch {
+	case c.req.WaitMS == 0:
+		return refused
+	case errors.Is(refused, api.ErrConflict) && c.wait != nil:
+		roused = c.wait.wake
+	case errors.Is(refused, api.ErrGap):
+		t := r.clock.NewTimer(r.cfg.Gap())
+		defer t.Stop()
+		gapOver = t.C()
+	default:
+		return refused
+	}
+	select {
+	case <-roused:
+	case <-gapOver:
+	case <-timeout.C():
+		return waitedOut(refused, c.req.WaitMS)
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-r.closed:
+		return failure(journal.ErrClosed)
+	}
+	return nil
 }
 
 func (r *Room) prepare(ctx context.Context, a Actor, req api.ClaimRequest) (*claiming, error) {
@@ -71,11 +98,44 @@ func (r *Room) prepare(ctx context.Context, a Actor, req api.ClaimRequest) (*cla
 	if err != nil {
 		return nil, err
 	}
-	return &claiming{
-		ask:    ask{session: r.id(sid), checkout: a.Checkout, scope: set, mode: event.Mode(cmp.Or(req.Mode, api.ModeExclusive))},
+	c := &claiming{
+		ask:    ask{session: r.id(sid), scope: set, mode: event.Mode(cmp.Or(req.Mode, api.ModeExclusive))},
 		req:    req,
 		opened: opened,
-	}, nil
+	}
+	c.checkout, err = r.standIn(ctx, a, sid, c.mode)
+	return c, err
+}
+
+// standIn is the checkout that the session's claims count for: the one that its
+// opening names, on every machine. A session that claims in another checkout
+// has moved there, and says so first; an advisory claim moves nobody.
+func (r *Room) standIn(ctx context.Context, a Actor, sid string, mode event.Mode) (ident.CheckoutID, error) {
+	var info event.SessionInfo
+	r.view(func(v look) { info = r.infoOf(v, sid) })
+	if info.Checkout == a.Checkout || mode == event.ModeAdvisory {
+		return info.Checkout, nil
+	}
+	branch, head, err := a.Git.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	_, err = r.decide(ctx, func(tx *journal.Tx) error {
+		if err := r.mustBeOpen(tx, sid); err != nil {
+			return err
+		}
+		info := r.infoOf(tx, sid)
+		info.Checkout, info.Branch, info.Head = a.Checkout, fact(branch, 256), head
+		if _, err := tx.Append(event.SessionOpened{Info: info}); err != nil {
+			return err
+		}
+		if o := r.owners[sid]; o != nil {
+			o.Worktree = a.Top
+			tx.PutLocal(rowOwner, sid, o.row())
+		}
+		return nil
+	})
+	return a.Checkout, err
 }
 
 func checkClaim(req api.ClaimRequest) error {
@@ -126,13 +186,17 @@ func (r *Room) admit(ctx context.Context, c *claiming) (api.ClaimReply, error) {
 		if err := r.mayClaim(tx, c); err != nil {
 			return err
 		}
+		c.checkout = r.infoOf(tx, c.session.SID).Checkout // another command may have moved the session
 		if have, ok := r.covered(tx, c.ask); ok {
 			reply.Already, key = true, have.Key
 			return errUnchanged
 		}
 		verdict := r.judge(tx, c.ask)
-		ahead := r.ahead(tx, c)
-		if len(ahead) > 0 || len(verdict.conflicts) > 0 && !c.req.Break {
+		var ahead []*wait
+		if !c.req.Break { // who breaks does not queue
+			ahead = r.ahead(c)
+		}
+		if len(ahead) > 0 || len(verdict.holders) > 0 && !c.req.Break {
 			return r.refuse(tx, c, verdict, ahead)
 		}
 		e, err := r.writeClaim(tx, c, verdict, &reply)
@@ -143,7 +207,6 @@ func (r *Room) admit(ctx context.Context, c *claiming) (api.ClaimReply, error) {
 		return nil
 	})
 	if err != nil {
-		r.wakeAll() // what was pending is no more, or this one gives up its turn
 		return api.ClaimReply{}, err
 	}
 	reply.Written = written(done)
@@ -179,17 +242,18 @@ func (r *Room) writeClaim(tx *journal.Tx, c *claiming, v verdict, reply *api.Cla
 		Intent: cmp.Or(c.req.Intent, r.infoOf(tx, c.session.SID).Intent),
 		Fences: v.lapsed,
 	}
-	reply.Fenced, reply.Overlaps = v.fenced, v.overlaps
-	if c.req.Break && len(v.conflicts) > 0 {
-		if len(v.broken) < len(v.conflicts) {
+	reply.Overlaps, reply.MoreOverlaps = v.overlaps.list, v.overlaps.more
+	reply.Fenced = v.fenced.list
+	if c.req.Break && len(v.holders) > 0 {
+		if v.pending {
 			return nil, conflictError(c, v.conflicts, "one of the claims in the way is still being written: repeat the command")
 		}
 		body.Breaks, body.Reason = v.broken, c.req.Reason
-		body.Fences = append(body.Fences, v.broken...)
-		reply.Fenced = append(reply.Fenced, v.conflicts...)
+		body.Fences = slices.Concat(v.lapsed, v.broken)
+		reply.Fenced = slices.Concat(v.fenced.list, v.conflicts.list)
 	}
 	if n := len(body.Fences); n > event.MaxFences {
-		return nil, api.Errorf(api.CodeBound, "the scope meets %d claims that have lapsed, at most %d can be ended at once", n, event.MaxFences).
+		return nil, api.Errorf(api.CodeBound, "the scope meets %d claims that it would end, at most %d can be ended at once", n, event.MaxFences).
 			WithHint("claim a part of it first")
 	}
 	sortKeys(body.Fences)
@@ -223,33 +287,43 @@ const reasonFenced = "fenced"
 // end.
 func (r *Room) refuse(v look, c *claiming, verdict verdict, ahead []*wait) error {
 	conflicts := verdict.conflicts
-	blockers := verdict.holders
 	for _, w := range ahead {
-		conflicts = append(conflicts, r.queuedConflict(v, c, w))
-		blockers = append(blockers, w.session)
+		conflicts.add(func() api.Conflict { return r.queuedConflict(v, c, w) })
 	}
 	if c.req.WaitMS > 0 {
-		if err := r.queue(c, blockers, conflicts); err != nil {
+		if err := r.queue(c, verdict.holders, ahead, conflicts.list); err != nil {
 			return err
 		}
 	}
 	return conflictError(c, conflicts, "")
 }
 
-func conflictError(c *claiming, conflicts []api.Conflict, hint string) error {
-	first := conflicts[0]
-	e := api.Errorf(api.CodeConflict, "claim %s: held by %s", showSet(c.scope), first.Session)
-	if first.Pending {
-		e.Message = fmt.Sprintf("claim %s: just taken by %s", showSet(c.scope), first.Session)
+func (r *Room) queuedConflict(v look, c *claiming, w *wait) api.Conflict {
+	m, _ := c.scope.Meets(w.scope)
+	info := r.infoOf(v, w.session.SID)
+	return api.Conflict{
+		Session: w.session.SID, Client: info.Client, By: info.By, Intent: info.Intent, Scope: w.scope.Strings(),
+		Mode: modeQueued, Meets: m.Witness, Live: api.LiveLive, AgeMS: (r.clock.Boot() - w.since).Milliseconds(),
 	}
-	if first.Mode == modeQueued {
+}
+
+func conflictError(c *claiming, conflicts meetings, hint string) error {
+	first := conflicts.list[0]
+	e := api.Errorf(api.CodeConflict, "claim %s: held by %s", showSet(c.scope), first.Session)
+	switch {
+	case first.Pending:
+		e.Message = fmt.Sprintf("claim %s: just taken by %s", showSet(c.scope), first.Session)
+	case first.Mode == modeQueued:
 		e.Message = fmt.Sprintf("claim %s: %s is first in the queue for it", showSet(c.scope), first.Session)
 	}
-	if n := len(conflicts) - 1; n > 0 {
+	if n := len(conflicts.list) + conflicts.more - 1; n > 0 {
 		e.Message += fmt.Sprintf(" and %d more", n)
 	}
 	e.Hint = cmp.Or(hint, nextStep(c, first))
-	e.Conflicts = conflicts
+	e.Conflicts = conflicts.list
+	if conflicts.more > 0 {
+		e.Detail = map[string]any{"more_conflicts": conflicts.more}
+	}
 	return e
 }
 

@@ -18,6 +18,7 @@ func failure(err error) error {
 	var known *api.Error
 	var bound *event.BoundError
 	var large *event.TooLargeError
+	var batch *journal.BatchError
 	var failed *journal.FailedError
 	var readOnly *journal.ReadOnlyError
 	switch {
@@ -27,6 +28,8 @@ func failure(err error) error {
 		return overBound(bound)
 	case errors.As(err, &large):
 		return api.Errorf(api.CodeBound, "%v", err).WithHint("shorten its texts, or write fewer entries")
+	case errors.As(err, &batch):
+		return api.Errorf(api.CodeBound, "%v", err).WithHint("ask for less at once")
 	case errors.Is(err, journal.ErrNewerFormat):
 		return api.Errorf(api.CodeNewerFormat, "%v", err).WithHint("a newer comity wrote this journal: upgrade; until then it is only read")
 	case errors.As(err, &failed) && failed.Unknown:
@@ -49,8 +52,10 @@ func overBound(b *event.BoundError) error {
 	if b.Unit == "" {
 		return api.Errorf(api.CodeUsage, "%s: %s", field, b.Detail).WithHint("write %s without it", field)
 	}
-	return api.Errorf(api.CodeBound, "%s: %d %s, limit %d: %d too many", field, b.Got, b.Unit, b.Limit, b.Got-b.Limit).
+	e := api.Errorf(api.CodeBound, "%s: %d %s, limit %d: %d too many", field, b.Got, b.Unit, b.Limit, b.Got-b.Limit).
 		WithHint("shorten %s", field)
+	e.Detail = map[string]any{"field": b.Field, "limit": b.Limit, "size": b.Got}
+	return e
 }
 
 // badScope puts a refusal of the door into the words of the API.

@@ -10,7 +10,6 @@ import (
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/fold"
-	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/coop/journal"
 	"github.com/comity-dev/comity/internal/redact"
 )
@@ -26,7 +25,7 @@ const (
 // HandoverPublish offers a handover: a text, facts from git and the journal, or
 // both. Secrets are taken out before it is named by its digest and signed.
 // Publishing the same text again is the same handover, offered once more only
-// if this session's own offer of it is not standing.
+// if this session's own offer of it is taken or withdrawn.
 func (r *Room) HandoverPublish(ctx context.Context, a Actor, req api.HandoverPublishRequest) (api.HandoverReply, error) {
 	var reply api.HandoverReply
 	if strings.TrimSpace(req.Body) == "" && !req.Derive {
@@ -46,7 +45,7 @@ func (r *Room) HandoverPublish(ctx context.Context, a Actor, req api.HandoverPub
 			return err
 		}
 		if old, ok := tx.State().Handover(h.ID); ok && slices.ContainsFunc(old.Publications, func(p fold.Publication) bool {
-			return p.Session == r.id(sid) && p.To == to && !p.Withdrawn
+			return p.Session == r.id(sid) && p.To == to && stands(p)
 		}) {
 			reply.Already = true
 			return errUnchanged
@@ -68,7 +67,7 @@ func (r *Room) compose(ctx context.Context, a Actor, sid string, req api.Handove
 	if err != nil {
 		return h, nil, err
 	}
-	body := strings.TrimRight(req.Body, "\n")
+	body := strings.TrimRight(strings.ReplaceAll(req.Body, "\r\n", "\n"), "\n")
 	if req.Derive {
 		facts, err := r.derive(ctx, a, sid, branch, head)
 		if err != nil {
@@ -83,24 +82,28 @@ func (r *Room) compose(ctx context.Context, a Actor, sid string, req api.Handove
 			WithHint("shorten it, and name files instead of quoting them")
 	}
 	h.Body, h.ID = body, event.HandoverID(body)
-	h.Branch, h.Head = cut(branch, 256), head
+	h.Branch, h.Head = fact(branch, 256), head
 	h.CreatedAt = r.clock.Now().UTC().Format(time.RFC3339)
 	h.Name, h.Task, h.Issue, h.Milestone = clean(req.Name), clean(req.Task), clean(req.Issue), clean(req.Milestone)
 	return h, redacted, nil
 }
 
 // HandoverList lists the handovers that are offered, or all, newest first.
-func (r *Room) HandoverList(_ context.Context, _ Actor, req api.HandoverListRequest) (api.HandoverListReply, error) {
+func (r *Room) HandoverList(_ context.Context, a Actor, req api.HandoverListRequest) (api.HandoverListReply, error) {
 	var out api.HandoverListReply
-	r.view(func(v look) { out.Handovers = r.handoverViews(v, req.All) })
+	r.view(func(v look) {
+		r.heard(v, a)
+		out.Handovers = r.handoverViews(v, req.All)
+	})
 	return out, nil
 }
 
 // HandoverShow shows one with its text.
-func (r *Room) HandoverShow(_ context.Context, _ Actor, req api.HandoverRequest) (api.HandoverReply, error) {
+func (r *Room) HandoverShow(_ context.Context, a Actor, req api.HandoverRequest) (api.HandoverReply, error) {
 	var out api.HandoverReply
 	var err error
 	r.view(func(v look) {
+		r.heard(v, a)
 		var h fold.Handover
 		if h, err = r.findHandover(v, req.Handover); err == nil {
 			out.Handover = r.handoverView(h, true)
@@ -110,23 +113,26 @@ func (r *Room) HandoverShow(_ context.Context, _ Actor, req api.HandoverRequest)
 }
 
 // HandoverTake takes a handover for the acting session, and with it every offer
-// of it. One that another session has taken is refused, unless Again says that
-// both shall have it.
+// of it that stands. When another session has taken them it is refused, unless
+// Again says that both shall have it.
 func (r *Room) HandoverTake(ctx context.Context, a Actor, req api.HandoverRequest) (api.HandoverReply, error) {
 	return r.answerHandover(ctx, a, req, func(v look, sid string, h fold.Handover) (event.Body, error) {
-		for _, t := range h.Takings {
-			if t.Session == r.id(sid) {
+		keys := offers(h, stands)
+		if len(keys) == 0 {
+			if slices.ContainsFunc(h.Takings, func(t fold.Taking) bool { return t.Session == r.id(sid) }) {
 				return nil, errUnchanged
 			}
+			if n := len(h.Takings); n > 0 && !req.Again {
+				return nil, api.Errorf(api.CodeConflict, "handover %s was taken by %s", shortID(h.ID), h.Takings[n-1].Session.SID).
+					WithHint("read it with comity handover show %s; take it too with --again", shortID(h.ID))
+			}
+			keys = offers(h, func(p fold.Publication) bool { return !p.Withdrawn })
 		}
-		if len(h.Takings) > 0 && !req.Again {
-			t := h.Takings[len(h.Takings)-1]
-			return nil, api.Errorf(api.CodeConflict, "handover %s was taken by %s", shortID(h.ID), t.Session.SID).
-				WithHint("read it with comity handover show %s; take it too with --again", shortID(h.ID))
-		}
-		keys := offers(h)
 		if len(keys) == 0 {
 			return nil, api.Errorf(api.CodeConflict, "handover %s was withdrawn", shortID(h.ID)).WithHint("ask its author to publish it again")
+		}
+		if r.answering(v, h.ID) && !req.Again {
+			return nil, api.Errorf(api.CodeConflict, "another session takes handover %s right now", shortID(h.ID)).WithHint("repeat the command")
 		}
 		return event.HandoverConsumed{Handover: h.ID, Publications: keys, Session: sid}, nil
 	})
@@ -140,7 +146,7 @@ func (r *Room) HandoverDecline(ctx context.Context, a Actor, req api.HandoverReq
 				return nil, errUnchanged
 			}
 		}
-		keys := offers(h)
+		keys := offers(h, stands)
 		if len(keys) == 0 {
 			return nil, api.Errorf(api.CodeConflict, "handover %s is not offered any more", shortID(h.ID))
 		}
@@ -156,7 +162,7 @@ func (r *Room) HandoverWithdraw(ctx context.Context, a Actor, req api.HandoverRe
 			if p.Session != r.id(sid) {
 				continue
 			}
-			if own = true; !p.Withdrawn {
+			if own = true; stands(p) {
 				return event.HandoverWithdrawn{Publication: p.Key, Session: sid}, nil
 			}
 		}
@@ -168,11 +174,14 @@ func (r *Room) HandoverWithdraw(ctx context.Context, a Actor, req api.HandoverRe
 	})
 }
 
-// offers are the publications that stand.
-func offers(h fold.Handover) []event.Key {
+// stands tells an offer that is neither taken nor withdrawn.
+func stands(p fold.Publication) bool { return !p.Withdrawn && !p.Taken }
+
+// offers are the publications that are wanted, as many as one answer can name.
+func offers(h fold.Handover, wanted func(fold.Publication) bool) []event.Key {
 	var out []event.Key
 	for _, p := range h.Publications {
-		if !p.Withdrawn && len(out) < event.MaxPublications {
+		if wanted(p) && len(out) < event.MaxPublications {
 			out = append(out, p.Key)
 		}
 	}
@@ -198,9 +207,6 @@ func (r *Room) answerHandover(ctx context.Context, a Actor, req api.HandoverRequ
 			return err
 		}
 		id = h.ID
-		if r.answering(tx, id) {
-			return api.Errorf(api.CodeConflict, "another session answers handover %s right now", shortID(id)).WithHint("repeat the command")
-		}
 		body, err := answer(tx, sid, h)
 		if err != nil {
 			reply.Already = true
@@ -259,7 +265,11 @@ func (r *Room) findHandover(v look, word string) (fold.Handover, error) {
 
 func (r *Room) handoverViews(v look, all bool) []api.Handover {
 	out := []api.Handover{}
-	for h := range v.State().Handovers() {
+	handovers := v.State().OpenHandovers()
+	if all {
+		handovers = v.State().Handovers()
+	}
+	for h := range handovers {
 		if view := r.handoverView(h, false); all || view.State == offered {
 			out = append(out, view)
 		}
@@ -292,7 +302,7 @@ func (r *Room) handoverView(h fold.Handover, whole bool) api.Handover {
 	for _, d := range h.Declines {
 		out.Declines = append(out.Declines, api.Taking{Session: d.Session.SID, Reason: d.Reason, At: d.At})
 	}
-	out.AgeMS = max(0, r.clock.Now().Unix()-out.At) * 1000
+	out.AgeMS = r.ages.wallMS(out.At)
 	return out
 }
 
@@ -300,24 +310,20 @@ func (r *Room) handoverView(h fold.Handover, whole bool) api.Handover {
 // offered to the others, unless it was meant for who declined.
 func handoverState(h fold.Handover) string {
 	switch {
+	case h.Open && !declinedByAddressee(h):
+		return offered
+	case h.Open:
+		return declined
 	case len(h.Takings) > 0:
 		return taken
-	case len(offers(h)) == 0:
-		return withdrawn
-	case declinedByAddressee(h):
-		return declined
 	}
-	return offered
+	return withdrawn
 }
 
 func declinedByAddressee(h fold.Handover) bool {
-	for _, d := range h.Declines {
-		addressed := func(p fold.Publication) bool { return p.Withdrawn || p.To != "" && names(p.To, d.Session) }
-		if !slices.ContainsFunc(h.Publications, func(p fold.Publication) bool { return !addressed(p) }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.Declines, func(d fold.Decline) bool {
+		return !slices.ContainsFunc(h.Publications, func(p fold.Publication) bool {
+			return stands(p) && p.To != d.Session.SID && p.To != d.Session.String()
+		})
+	})
 }
-
-func names(to string, id ident.SessionID) bool { return to == id.SID || to == id.String() }

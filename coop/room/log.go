@@ -16,7 +16,7 @@ const (
 )
 
 // Log is one page of the journal: every event once, in the order of arrival.
-func (r *Room) Log(_ context.Context, _ Actor, req api.LogRequest) (api.LogPage, error) {
+func (r *Room) Log(_ context.Context, a Actor, req api.LogRequest) (api.LogPage, error) {
 	limit := req.Limit
 	if limit == 0 {
 		limit = DefaultPage
@@ -34,8 +34,9 @@ func (r *Room) Log(_ context.Context, _ Actor, req api.LogRequest) (api.LogPage,
 	}
 	out := api.LogPage{Events: []api.LogEvent{}, Next: page.Next, More: page.More}
 	r.view(func(v look) {
-		for _, a := range page.Arrivals {
-			out.Events = append(out.Events, r.logEvent(v, a))
+		r.heard(v, a)
+		for _, e := range page.Arrivals {
+			out.Events = append(out.Events, r.logEvent(e))
 		}
 	})
 	return out, nil
@@ -48,10 +49,10 @@ func (r *Room) page(req api.LogRequest, limit int) (journal.Page, error) {
 	return r.journal.Page(req.After, limit)
 }
 
-func (r *Room) logEvent(v look, a journal.Arrival) api.LogEvent {
+func (r *Room) logEvent(a journal.Arrival) api.LogEvent {
 	e := a.Event
 	out := api.LogEvent{
-		Cursor: a.Cursor, Event: e.Key().String(), Short: r.short(v, e.Key()), Kind: e.Body.Kind(),
+		Cursor: a.Cursor, Event: e.Key().String(), Short: r.names.short(e.Key()), Kind: e.Body.Kind(),
 		Lamport: e.Lamport, At: e.At, Again: a.Again, Text: sentence(e.Body), Body: bodyOf(e.Raw),
 	}
 	if id, ok := e.Session(); ok {

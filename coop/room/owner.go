@@ -1,18 +1,11 @@
 package room
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
-	"maps"
-	"slices"
+	"fmt"
 	"time"
 
 	"github.com/comity-dev/comity/api"
-	"github.com/comity-dev/comity/coop/event"
-	"github.com/comity-dev/comity/coop/fold"
-	"github.com/comity-dev/comity/coop/journal"
 )
 
 // What a session lives by. Nothing else ends it but its close: silence is no
@@ -24,10 +17,19 @@ const (
 )
 
 // DefaultTTL is the time that a session without a process lives after its last
-// command, and MaxTTL the longest that may be asked for.
+// command, and MaxTTL the longest that may be asked for. It is counted on the
+// boot-time clock, also while the machine sleeps.
 const (
 	DefaultTTL = 12 * time.Hour
 	MaxTTL     = 30 * 24 * time.Hour
+)
+
+// Reasons of closes that nobody asked for.
+const (
+	reasonProcess = "process_ended"
+	reasonTTL     = "time_to_live_over"
+	reasonUnknown = "owner_unknown"
+	reasonMany    = "too_many_sessions"
 )
 
 // rowOwner is the kind of the journal's local rows that hold owners, so that
@@ -45,8 +47,10 @@ type owner struct {
 	TTL      time.Duration `json:"ttl,omitempty"` // nanoseconds
 	Worktree string        `json:"worktree,omitempty"`
 
-	last   time.Duration // boot time of its last command in this run
-	unhook func()        // ends the watch of its process
+	last    time.Duration // boot time of its last command in this run
+	closing string        // why it has ended; its close is not written yet
+	retry   time.Duration // boot time at which that is tried again
+	unhook  func()        // ends the watch of its process
 }
 
 func (o *owner) unwatch() {
@@ -63,48 +67,47 @@ func (o *owner) row() []byte {
 	return b
 }
 
-// A departure is a session that has to be closed, and why.
-type departure struct{ sid, reason string }
-
-// stock is what takeStock looks at: a View or a Tx of the journal.
-type stock interface {
-	State() *fold.State
-	Local(kind, key string) []byte
+func (o *owner) String() string {
+	switch o.Kind {
+	case ownerTTL:
+		return fmt.Sprintf("time to live %s", o.TTL)
+	case ownerTerminal:
+		return fmt.Sprintf("terminal of process %d", o.Process.PID)
+	}
+	return fmt.Sprintf("process %d", o.Process.PID)
 }
 
-// takeStock is asked by the journal before the first append of a run: which
-// sessions of earlier runs still live. The oldest that do nothing come first,
-// since those are left behind when there are too many.
-func (r *Room) takeStock(v stock) (living []string, gone []departure) {
-	var open []fold.Session
-	for s := range v.State().Sessions() {
-		if s.State == fold.SessionOpen && r.own(s.ID) {
-			open = append(open, s)
-		}
+// ownerIn reads a stored owner. One that this build cannot read counts as none:
+// its session is closed, and says so.
+func ownerIn(v look, sid string) *owner {
+	o := new(owner)
+	if row := v.Local(rowOwner, sid); row == nil || json.Unmarshal(row, o) != nil {
+		return nil
 	}
-	slices.SortStableFunc(open, func(a, b fold.Session) int {
-		return cmp.Or(cmp.Compare(min(a.Claims, 1), min(b.Claims, 1)), cmp.Compare(a.OpenedAt, b.OpenedAt))
-	})
-	for _, s := range open {
-		o := ownerIn(v, s.ID.SID)
-		switch {
-		case o == nil:
-			gone = append(gone, departure{s.ID.SID, "owner_unknown"})
-		case o.Kind != ownerTTL && !r.cfg.Processes.Alive(o.Process):
-			gone = append(gone, departure{s.ID.SID, "process_ended"})
-		default:
-			living = append(living, s.ID.SID)
-		}
-	}
-	return living, gone
+	return o
 }
 
-// adopt begins to watch over an own open session. The caller holds the lock.
-func (r *Room) adopt(sid string, o *owner) {
-	if old := r.owners[sid]; old != nil {
-		old.unwatch()
-	}
+// adopt begins to watch over an own open session. undo takes it back, for when
+// what said so could not be written. The caller holds the lock, for both.
+func (r *Room) adopt(sid string, o *owner) (undo func()) {
+	prev := r.owners[sid]
+	r.watch(sid, prev, o)
 	o.last = r.clock.Boot()
+	return func() {
+		switch {
+		case r.owners[sid] != o:
+		case prev == nil:
+			r.forget(sid)
+		default:
+			r.watch(sid, o, prev)
+		}
+	}
+}
+
+func (r *Room) watch(sid string, prev, o *owner) {
+	if prev != nil {
+		prev.unwatch()
+	}
 	r.owners[sid] = o
 	if o.Kind != ownerTTL {
 		o.unhook = r.cfg.Processes.Watch(o.Process, func() {
@@ -124,128 +127,56 @@ func (r *Room) forget(sid string) {
 	}
 	delete(r.owners, sid)
 	delete(r.notices, sid)
-	delete(r.seen, sid)
 }
 
-// touch renews the time to live of a session: it has just given a command.
+// touch renews the time to live of a session: it has just given a command. One
+// that is over stays so.
 func (r *Room) touch(sid string) {
-	if o := r.owners[sid]; o != nil {
+	if o := r.owners[sid]; o != nil && r.over(sid, o) == "" {
 		o.last = r.clock.Boot()
 	}
 }
 
-func (r *Room) poke() {
-	select {
-	case r.nudge <- struct{}{}:
-	default:
+func (r *Room) dead(o *owner) bool { return o.Kind != ownerTTL && !r.cfg.Processes.Alive(o.Process) }
+
+// over is why a session has ended though its close is not written yet; "" while
+// it lives. A command that waits keeps its session alive.
+func (r *Room) over(sid string, o *owner) string {
+	switch {
+	case o.closing != "":
+		return o.closing
+	case o.Kind == ownerTTL && o.last+o.TTL <= r.clock.Boot() && !r.waiting(sid):
+		return reasonTTL
 	}
+	return ""
 }
 
-// idle is the longest that Run sleeps when no time to live is near.
-const idle = time.Hour
-
-// nextDeparture is the time until the next session's time to live is over.
-func (r *Room) nextDeparture() time.Duration {
-	next := idle
-	r.view(func(look) {
-		for _, o := range r.owners {
-			if o.Kind == ownerTTL {
-				next = min(next, o.last+o.TTL-r.clock.Boot())
-			}
-		}
-	})
-	return max(next, 0)
+// overOrDead is over, and looks at the process too: whose watch may not have
+// told yet.
+func (r *Room) overOrDead(sid string) string {
+	o := r.owners[sid]
+	switch {
+	case o == nil:
+		return ""
+	case o.closing == "" && r.dead(o):
+		return reasonProcess
+	}
+	return r.over(sid, o)
 }
 
-func (r *Room) closeExpired(ctx context.Context) {
-	var over []string
-	r.view(func(look) {
-		for sid, o := range r.owners {
-			if o.Kind == ownerTTL && o.last+o.TTL <= r.clock.Boot() {
-				over = append(over, sid)
-			}
-		}
-	})
-	for _, sid := range over {
-		r.depart(ctx, departure{sid, "time_to_live_over"})
+// succeed says what a session that is open under have lives by when it is opened
+// again. A session lives with one process: while that runs, neither another
+// process nor a time to live takes its place, or two agents would be one
+// session. Whoever names no owner leaves it as it is.
+func (r *Room) succeed(sid string, have, o *owner, named bool) (*owner, error) {
+	switch {
+	case have == nil, named && have.Kind == ownerTTL, named && o.Kind != ownerTTL && o.Process == have.Process:
+		return o, nil
+	case !named:
+		kept := *have
+		kept.Worktree, kept.unhook = o.Worktree, nil
+		return &kept, nil
 	}
-}
-
-// depart closes a session for the reason given, unless it is closed or has come
-// back to life. A refusal of the disk leaves it to the next tick, through its
-// time to live.
-func (r *Room) depart(ctx context.Context, d departure) {
-	_, err := r.decide(ctx, func(tx *journal.Tx) error {
-		if !r.isOpen(tx, d.sid) {
-			return errUnchanged
-		}
-		if o := r.owners[d.sid]; o != nil && d.reason == "process_ended" && o.Kind != ownerTTL && r.cfg.Processes.Alive(o.Process) {
-			return errUnchanged // it was handed to another process meanwhile
-		}
-		return r.writeClose(tx, d)
-	})
-	if err != nil {
-		r.view(func(look) {
-			if o := r.owners[d.sid]; o != nil {
-				o.Kind, o.TTL, o.last = ownerTTL, retryClose, r.clock.Boot()
-			}
-		})
-	}
-}
-
-// retryClose is when a close that the disk refused is tried again.
-const retryClose = 5 * time.Second
-
-func (r *Room) writeClose(tx *journal.Tx, d departure) error {
-	tx.Reserve()
-	if _, err := tx.Append(event.SessionClosed{Session: d.sid, Reason: d.reason}); err != nil {
-		return err
-	}
-	tx.PutLocal(rowOwner, d.sid, nil)
-	tx.PutLocal(rowTold, d.sid, nil)
-	return nil
-}
-
-// resume ends what earlier runs left and takes up what lives on. When there is
-// anything to take up or to end, the run's first events are written now, so
-// that a reader of the journal need not guess. A disk that takes no writes is no
-// reason to stay away: the journal is read, and says what is wrong.
-func (r *Room) resume(ctx context.Context) error {
-	_, err := r.decide(ctx, func(tx *journal.Tx) error {
-		living, gone := r.takeStock(tx)
-		for _, sid := range living {
-			r.adopt(sid, ownerIn(tx, sid))
-			if l := r.notices[sid]; l != nil {
-				l.told = toldIn(tx.Local(rowTold, sid)) // the row came behind the events
-			}
-		}
-		maps.DeleteFunc(r.notices, func(sid string, _ *noticeList) bool { return !slices.Contains(living, sid) })
-		if len(living)+len(gone) == 0 {
-			return errUnchanged
-		}
-		if err := tx.Begin(); err != nil { // names the living, who go on
-			return err
-		}
-		for _, d := range gone {
-			if err := r.writeClose(tx, d); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	var e *api.Error
-	if errors.As(err, &e) {
-		return nil // of the disk: every later write says so too
-	}
-	return err
-}
-
-// ownerIn reads a stored owner. One that this build cannot read counts as none:
-// its session is closed, and says so.
-func ownerIn(v stock, sid string) *owner {
-	o := new(owner)
-	if row := v.Local(rowOwner, sid); row == nil || json.Unmarshal(row, o) != nil {
-		return nil
-	}
-	return o
+	return nil, api.Errorf(api.CodeNotOwn, "session %s lives with process %d, which still runs", sid, have.Process.PID).
+		WithHint("take another name, or end it first: comity session close --session %s", sid)
 }

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -31,40 +32,60 @@ func (r *Room) Release(ctx context.Context, a Actor, req api.ReleaseRequest) (ap
 	if err != nil {
 		return reply, err
 	}
-	done, err := r.decide(ctx, func(tx *journal.Tx) error {
-		reply = api.ReleaseReply{Released: []api.Claim{}} // a full disk may make this run twice
-		claims, err := r.toRelease(tx, a, sid, req)
-		if err != nil {
-			return err
+	var named []fold.Claim
+	r.view(func(v look) { named, err = r.toRelease(v, a, sid, req) })
+	if err != nil {
+		return reply, err
+	}
+	for some := range slices.Chunk(named, maxReleases) {
+		if err := r.release(ctx, a, sid, reason, some, &reply); err != nil {
+			return api.ReleaseReply{}, err
 		}
+	}
+	return reply, nil
+}
+
+// maxReleases is how many claims end in one write. More are released in several
+// writes, each all or nothing; repeating the command goes on where a failed one
+// stopped.
+const maxReleases = 512
+
+func (r *Room) release(ctx context.Context, a Actor, sid, reason string, claims []fold.Claim, reply *api.ReleaseReply) error {
+	var released, already []api.Claim
+	done, err := r.decide(ctx, func(tx *journal.Tx) error {
+		released, already = nil, nil // a full disk may make this run twice
 		tx.Reserve()
 		for _, c := range claims {
-			if !c.Live() || r.releasing(tx, c.Key) {
-				reply.Already = append(reply.Already, r.claimView(tx, c, sid))
+			now, _ := tx.State().Claim(c.Key) // it was held a moment ago
+			if !now.Live() || r.releasing(tx, c.Key) {
+				already = append(already, r.claimView(tx, now, sid))
 				continue
 			}
 			b := event.ClaimReleased{Claim: c.Key, Session: c.Session.SID, Reason: reason}
 			if c.Session.SID != sid {
-				b.By = cut(clean(a.By), 128)
+				b.By = cmp.Or(fact(a.By, 128), nobody)
 			}
 			if _, err := tx.Append(b); err != nil {
 				return err
 			}
-			reply.Released = append(reply.Released, r.claimView(tx, c, sid))
+			view := r.claimView(tx, now, sid)
+			view.Standing, view.Confirmed = api.StandingReleased, false
+			released = append(released, view)
 		}
 		return nil
 	})
 	if err != nil {
-		return api.ReleaseReply{}, err
+		return err
 	}
+	reply.Released, reply.Already = append(reply.Released, released...), append(reply.Already, already...)
 	for _, d := range done {
 		reply.Events = append(reply.Events, written([]journal.Appended{d}))
 	}
-	for i := range reply.Released {
-		reply.Released[i].Standing = api.StandingReleased
-	}
-	return reply, nil
+	return nil
 }
+
+// nobody is the person whose git has no user.name.
+const nobody = "somebody"
 
 // toRelease finds the claims that a request names.
 func (r *Room) toRelease(v look, a Actor, sid string, req api.ReleaseRequest) ([]fold.Claim, error) {
@@ -80,7 +101,7 @@ func (r *Room) toRelease(v look, a Actor, sid string, req api.ReleaseRequest) ([
 		}
 		for _, c := range found {
 			if c.Session != r.id(sid) && !(req.Person && r.own(c.Session)) {
-				return nil, api.Errorf(api.CodeNotOwn, "claim %s is held by %s", r.short(v, c.Key), c.Session.SID).
+				return nil, api.Errorf(api.CodeNotOwn, "claim %s is held by %s", r.names.short(c.Key), c.Session.SID).
 					WithHint("ask %s to release it, or break it: comity claim --break --reason TEXT", c.Session.SID)
 			}
 			if !slices.ContainsFunc(out, func(o fold.Claim) bool { return o.Key == c.Key }) {
@@ -95,7 +116,7 @@ func (r *Room) toRelease(v look, a Actor, sid string, req api.ReleaseRequest) ([
 // claims.
 func (r *Room) findClaims(v look, a Actor, own []fold.Claim, word string, person bool) ([]fold.Claim, error) {
 	if looksLikeKey(word) {
-		key, err := r.expand(v, word)
+		key, err := r.names.expand(word, unknownClaim)
 		if err != nil {
 			return nil, err
 		}
@@ -119,8 +140,8 @@ func (r *Room) findClaims(v look, a Actor, own []fold.Claim, word string, person
 	}
 	for _, c := range out {
 		if len(c.Scope) > 1 {
-			return nil, api.Errorf(api.CodeUsage, "claim %s covers more than %s", r.short(v, c.Key), e.Show()).
-				WithHint("release it as a whole: comity release %s", r.short(v, c.Key))
+			return nil, api.Errorf(api.CodeUsage, "claim %s covers more than %s", r.names.short(c.Key), e.Show()).
+				WithHint("release it as a whole: comity release %s", r.names.short(c.Key))
 		}
 	}
 	return out, nil

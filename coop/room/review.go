@@ -73,7 +73,7 @@ func (r *Room) bind(ctx context.Context, a Actor, req api.ReviewRequestRequest, 
 	if err != nil {
 		return err
 	}
-	body.Branch, body.Commit, body.Tree = cut(branch, 256), commit, tree
+	body.Branch, body.Commit, body.Tree = fact(branch, 256), commit, tree
 	return nil
 }
 
@@ -108,7 +108,7 @@ func (r *Room) ReviewAnswer(ctx context.Context, a Actor, req api.ReviewAnswerRe
 		case q.Session == r.id(sid):
 			return api.Errorf(api.CodeNotOwn, "%s asked for this review and cannot answer it", sid).WithHint("another session has to look")
 		case !now.Open:
-			return api.Errorf(api.CodeSessionClosed, "review %s is closed: %s", r.short(tx, q.Key), words(now.EndReason))
+			return api.Errorf(api.CodeSessionClosed, "review %s is closed: %s", r.names.short(q.Key), words(now.EndReason))
 		}
 		note := clean(req.Note)
 		if answeredSo(now, r.id(sid).String(), req.Verdict, note, tree) {
@@ -153,7 +153,7 @@ func (r *Room) ReviewClose(ctx context.Context, a Actor, req api.ReviewCloseRequ
 		now, _ := tx.State().Review(q.Key)
 		switch {
 		case q.Session != r.id(sid):
-			return api.Errorf(api.CodeNotOwn, "review %s was asked for by %s", r.short(tx, q.Key), q.Session.SID)
+			return api.Errorf(api.CodeNotOwn, "review %s was asked for by %s", r.names.short(q.Key), q.Session.SID)
 		case !now.Open:
 			reply.Already = true
 			return errUnchanged
@@ -171,10 +171,11 @@ func (r *Room) ReviewClose(ctx context.Context, a Actor, req api.ReviewCloseRequ
 // ReviewList lists the reviews that are not closed, or all, newest first.
 func (r *Room) ReviewList(ctx context.Context, a Actor, req api.ReviewListRequest) (api.ReviewListReply, error) {
 	var out api.ReviewListReply
-	r.view(func(v look) { out.Reviews = r.reviewViews(v, req.All) })
-	for i := range out.Reviews {
-		r.markStale(ctx, a, &out.Reviews[i])
-	}
+	r.view(func(v look) {
+		r.heard(v, a)
+		out.Reviews = r.reviewViews(v, req.All)
+	})
+	markStale(ctx, a, out.Reviews)
 	return out, nil
 }
 
@@ -186,17 +187,16 @@ func (r *Room) reviewReply(ctx context.Context, a Actor, reply api.ReviewReply, 
 			reply.Review = r.reviewView(v, q)
 		}
 	})
-	r.markStale(ctx, a, &reply.Review)
+	one := []api.Review{reply.Review}
+	markStale(ctx, a, one)
+	reply.Review = one[0]
 	return reply
 }
 
 func (r *Room) lookUpReview(word string) (q fold.Review, err error) {
 	r.view(func(v look) {
 		var key event.Key
-		if key, err = r.expand(v, word); err != nil {
-			if e := api.AsError(err); e.Code == api.CodeUnknownClaim {
-				err = unknownReview(word)
-			}
+		if key, err = r.names.expand(word, unknownReview); err != nil {
 			return
 		}
 		var ok bool
@@ -213,10 +213,12 @@ func unknownReview(word string) error {
 
 func (r *Room) reviewViews(v look, all bool) []api.Review {
 	out := []api.Review{}
-	for q := range v.State().Reviews() {
-		if all || q.Open {
-			out = append(out, r.reviewView(v, q))
-		}
+	reviews := v.State().OpenReviews()
+	if all {
+		reviews = v.State().Reviews()
+	}
+	for q := range reviews {
+		out = append(out, r.reviewView(v, q))
 	}
 	slices.SortStableFunc(out, func(a, b api.Review) int {
 		return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(a.Review, b.Review))
@@ -228,9 +230,9 @@ func (r *Room) reviewView(v look, q fold.Review) api.Review {
 	b := q.Request
 	s, _ := v.State().Session(q.Session)
 	out := api.Review{
-		Review: q.Key.String(), Short: r.short(v, q.Key), State: reviewOpen, Subject: b.Subject, Session: q.Session.SID, Client: s.Info.Client,
+		Review: q.Key.String(), Short: r.names.short(q.Key), State: reviewOpen, Subject: b.Subject, Session: q.Session.SID, Client: s.Info.Client,
 		Reviewer: b.Reviewer, Branch: b.Branch, Commit: b.Commit, Tree: b.Tree, Scope: shown(b.Scope), Body: b.Body, Issue: b.Issue,
-		Reason: q.EndReason, At: q.At, AgeMS: max(0, r.clock.Now().Unix()-q.At) * 1000,
+		Reason: q.EndReason, At: q.At, AgeMS: r.ages.wallMS(q.At),
 	}
 	for _, x := range q.Answers {
 		who, _ := v.State().Session(x.Session)
@@ -252,25 +254,28 @@ func shown(s scope.Set) []string {
 	return s.Strings()
 }
 
-// markStale compares each answer with what the branch holds now. It is computed
+// markStale compares each answer with what its branch holds now. It is computed
 // where it is shown and never stored: a branch of another machine may not be
-// here, and then nothing is said to be stale.
-func (r *Room) markStale(ctx context.Context, a Actor, q *api.Review) {
-	if len(q.Answers) == 0 {
-		return
-	}
-	tree := q.Tree
-	if q.Branch != "" {
-		if _, now, err := a.Git.Commit(ctx, q.Branch); err == nil {
+// here, and then nothing is said to be stale. Each branch is asked for once.
+func markStale(ctx context.Context, a Actor, reviews []api.Review) {
+	trees := map[string]string{} // "" when the branch is not here
+	for i := range reviews {
+		q := &reviews[i]
+		tree := q.Tree
+		if q.Branch != "" && len(q.Answers) > 0 {
+			now, asked := trees[q.Branch]
+			if !asked {
+				_, now, _ = a.Git.Commit(ctx, q.Branch)
+				trees[q.Branch] = now
+			}
 			tree = now
 		}
-	}
-	q.Verdict = ""
-	for i := range q.Answers {
-		x := &q.Answers[i]
-		x.Stale = x.Tree != "" && tree != "" && x.Tree != tree
-		if !x.Stale {
-			q.Verdict = x.Verdict
+		for i := range q.Answers {
+			x := &q.Answers[i]
+			x.Stale = x.Tree != "" && tree != "" && x.Tree != tree
+			if !x.Stale {
+				q.Verdict = x.Verdict
+			}
 		}
 	}
 }

@@ -16,7 +16,6 @@ package room
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/comity-dev/comity/coop/event"
@@ -43,15 +42,16 @@ type Process struct {
 	Boot  string `json:"boot"`
 }
 
-// Config says what a room needs. Journal's Observe and Continue are set by
-// Open.
+// Config says what a room needs. Journal's Observe, Continue and Beats are set
+// by Open.
 type Config struct {
 	Journal   journal.Config
 	Clock     clock.Clock // nil: the system's
 	Processes Processes
-	// Liveness judges the streams of others; nil means the journal does. Own
-	// streams are judged by the journal always.
-	Liveness func(ident.Stream) journal.Liveness
+	// Liveness judges the streams of others, and tells how long one that is
+	// Unknown can stay so before it is Expired. It is called under the journal's
+	// lock. Nil takes all others for expired.
+	Liveness func(ident.Stream) (journal.Liveness, time.Duration)
 	// Gap is the time left in which this runtime answers no claim, because it
 	// was silent for longer than its peers wait; nil means never.
 	Gap func() time.Duration
@@ -69,14 +69,17 @@ type Room struct {
 
 	// Guarded by the journal's lock: read and written only inside its View,
 	// Decide and Observe.
-	owners    map[string]*owner        // by session, own open sessions
-	standings map[event.Key]standing   // last known, own unreleased claims
-	notices   map[string]*noticeList   // by session, own open sessions
-	seen      map[string]time.Duration // boot time at which a claim or session was first seen in this run
-	waits     []*wait                  // in the order in which they came
+	owners    map[string]*owner      // by session, own open sessions
+	standings map[event.Key]standing // last known, own live claims
+	notices   map[string]*noticeList // by session, own open sessions
+	ages      ages
+	names     names
+	waits     []*wait     // in the order in which they came
+	fenced    []event.Key // own claims that a fence ended and whose release is not written yet
+	others    bool        // another runtime, or another user of this key, is known
 
 	ended  chan string   // sessions whose process is gone
-	nudge  chan struct{} // a time to live may have changed
+	nudge  chan struct{} // something may be due
 	closed chan struct{}
 }
 
@@ -85,7 +88,8 @@ const maxEnded = 64
 
 // Open opens the journal and takes up the sessions of earlier runs: those whose
 // process still lives go on, the others are closed with the reason before Open
-// returns.
+// returns. A time to live begins anew: the time that the daemon was away is not
+// known.
 func Open(ctx context.Context, cfg Config) (*Room, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System()
@@ -100,52 +104,31 @@ func Open(ctx context.Context, cfg Config) (*Room, error) {
 		owners:    map[string]*owner{},
 		standings: map[event.Key]standing{},
 		notices:   map[string]*noticeList{},
-		seen:      map[string]time.Duration{},
+		ages:      newAges(cfg.Clock),
+		names:     newNames(),
 		ended:     make(chan string, maxEnded),
 		nudge:     make(chan struct{}, 1),
 		closed:    make(chan struct{}),
 	}
 	cfg.Journal.Observe = r.observe
-	cfg.Journal.Continue = func(v journal.View) []string {
-		living, _ := r.takeStock(v)
-		return living
+	cfg.Journal.Continue = func(v journal.View) []string { return r.living(v) }
+	if cfg.Liveness != nil {
+		cfg.Journal.Beats = func(s ident.Stream) journal.Liveness {
+			live, _ := cfg.Liveness(s)
+			return live
+		}
 	}
 	j, err := cfg.Open(ctx, cfg.Journal)
 	if err != nil {
 		return nil, err
 	}
 	r.journal = j
-	if err := r.resume(ctx); err != nil {
-		j.Close(ctx)
-		return nil, err
-	}
+	r.resume(ctx)
 	return r, nil
 }
 
-// Run closes sessions whose process has ended or whose time to live is over,
-// until ctx ends; then it returns nil. A close that the disk refuses is tried
-// again with the next tick.
-func (r *Room) Run(ctx context.Context) error {
-	for {
-		wait := r.nextDeparture()
-		timer := r.clock.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		case sid := <-r.ended:
-			timer.Stop()
-			r.depart(ctx, departure{sid, "process_ended"})
-		case <-r.nudge:
-			timer.Stop()
-		case <-timer.C():
-			r.closeExpired(ctx)
-		}
-	}
-}
-
-// Close ends every watch and closes the journal. Sessions stay open: the next
-// run takes them up. It is called once, after Run has returned.
+// Close ends every watch and every wait and closes the journal. Sessions stay
+// open: the next run takes them up. It is called once, after Run has returned.
 func (r *Room) Close(ctx context.Context) error {
 	close(r.closed)
 	r.view(func(look) {
@@ -178,19 +161,16 @@ type look interface {
 	State() *fold.State
 	Pending() []*event.Event
 	Liveness(ident.Stream) journal.Liveness
+	Local(kind, key string) []byte
 }
 
-func (r *Room) liveness(v look, s ident.Stream) journal.Liveness {
-	live := v.Liveness(s)
-	if live != journal.Own && r.cfg.Liveness != nil {
-		return r.cfg.Liveness(s)
-	}
-	return live
-}
-
-// gone is the argument of fold.State.Standing.
+// gone is the argument of fold.State.Standing: which streams are judged
+// expired. It is nil, which is much faster, while nobody else is known.
 func (r *Room) gone(v look) func(ident.Stream) bool {
-	return func(s ident.Stream) bool { return r.liveness(v, s) == journal.Expired }
+	if !r.others {
+		return nil
+	}
+	return func(s ident.Stream) bool { return v.Liveness(s) == journal.Expired }
 }
 
 func (r *Room) id(sid string) ident.SessionID {
@@ -199,33 +179,22 @@ func (r *Room) id(sid string) ident.SessionID {
 
 func (r *Room) own(id ident.SessionID) bool { return id.Runtime == r.runtime }
 
-// ageMS is how long ago something happened, in milliseconds: by the boot-time
-// clock when this run saw it happen, else by the distance of the wall clock
-// from its stamp, which a clock set back makes zero.
-func (r *Room) ageMS(name string, at int64) int64 {
-	if boot, ok := r.seen[name]; ok {
-		return (r.clock.Boot() - boot).Milliseconds()
-	}
-	return max(0, r.clock.Now().Unix()-at) * 1000
-}
-
 // errUnchanged leaves a Decide that has nothing to write.
 var errUnchanged = errors.New("nothing to write")
 
 // decide runs one critical section. Nothing was written when f returns an
-// error; errUnchanged is none to the caller.
+// error; errUnchanged is none to the caller. When the disk fails, what was
+// pending is no more, and whoever waited for it may try again.
 func (r *Room) decide(ctx context.Context, f func(tx *journal.Tx) error) ([]journal.Appended, error) {
 	done, err := r.journal.Decide(ctx, f)
-	if errors.Is(err, errUnchanged) {
+	var failed *journal.FailedError
+	switch {
+	case err == nil:
+		return done, nil
+	case errors.Is(err, errUnchanged):
 		return nil, nil
+	case errors.As(err, &failed):
+		r.view(func(look) { r.wakeAll() })
 	}
-	if err != nil {
-		return nil, failure(err)
-	}
-	for _, a := range done {
-		if a.Durability == journal.Failed {
-			return nil, failure(fmt.Errorf("write %s: %w", a.Event.Key(), a.Cause))
-		}
-	}
-	return done, nil
+	return nil, failure(err)
 }

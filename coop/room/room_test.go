@@ -173,7 +173,9 @@ type git struct {
 	changed []string
 }
 
-func newGit() *git { return &git{tree: strings.Repeat("1", 40), changed: []string{"src/a.go", "src/b.go"}} }
+func newGit() *git {
+	return &git{tree: strings.Repeat("1", 40), changed: []string{"src/a.go", "src/b.go"}}
+}
 
 func (g *git) move(tree string) {
 	g.mu.Lock()
@@ -181,7 +183,9 @@ func (g *git) move(tree string) {
 	g.tree = strings.Repeat(tree, 40)
 }
 
-func (g *git) Head(context.Context) (string, string, error) { return "main", strings.Repeat("c", 40), nil }
+func (g *git) Head(context.Context) (string, string, error) {
+	return "main", strings.Repeat("c", 40), nil
+}
 
 func (g *git) Commit(_ context.Context, rev string) (string, string, error) {
 	g.mu.Lock()

@@ -4,32 +4,34 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/coop/event"
-	"github.com/comity-dev/comity/coop/fold"
 	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/coop/journal"
 	"github.com/comity-dev/comity/internal/redact"
 )
 
-// SessionOpen opens a session, or updates the open one of that name. p is the
-// process that the session lives with; nil means that it lives for a time.
+// SessionOpen opens a session, or updates the open one of that name: what the
+// request leaves empty stays as it was, its owner too. p is the process that the
+// session lives with; without one it lives for a time.
+//
+// A name whose session lives with a process that still runs cannot be taken by
+// another process or be given a time to live: not_own. What the name had before
+// its process ended is closed first, with its claims.
 func (r *Room) SessionOpen(ctx context.Context, a Actor, req api.SessionOpenRequest, p *Process) (api.SessionOpenReply, error) {
-	o, err := ownerFor(p, req.TTLMS)
+	if p != nil {
+		return r.openSession(ctx, a, req, &owner{Kind: ownerProcess, Process: *p}, true)
+	}
+	ttl, err := readTTL(req.TTLMS)
 	if err != nil {
 		return api.SessionOpenReply{}, err
 	}
-	return r.openSession(ctx, a, req, o)
-}
-
-func ownerFor(p *Process, ttlMS int64) (*owner, error) {
-	if p != nil {
-		return &owner{Kind: ownerProcess, Process: *p}, nil
-	}
-	ttl, err := readTTL(ttlMS)
-	return &owner{Kind: ownerTTL, TTL: ttl}, err
+	return r.openSession(ctx, a, req, &owner{Kind: ownerTTL, TTL: ttl}, req.TTLMS != 0)
 }
 
 func readTTL(ms int64) (time.Duration, error) {
@@ -42,51 +44,71 @@ func readTTL(ms int64) (time.Duration, error) {
 	return time.Duration(ms) * time.Millisecond, nil
 }
 
-func (r *Room) openSession(ctx context.Context, a Actor, req api.SessionOpenRequest, o *owner) (api.SessionOpenReply, error) {
+// openSession opens for o. named tells that the caller asked for just this owner.
+func (r *Room) openSession(ctx context.Context, a Actor, req api.SessionOpenRequest, o *owner, named bool) (api.SessionOpenReply, error) {
 	var reply api.SessionOpenReply
 	info, err := r.describe(ctx, a, req)
 	if err != nil {
 		return reply, err
 	}
 	o.Worktree = a.Top
-	done, err := r.decide(ctx, func(tx *journal.Tx) error {
+	sid := info.Session
+	undo := func() {}
+	done, err := r.decide(ctx, func(tx *journal.Tx) (err error) {
+		undo() // closing what is over may make this run twice
 		if o.Kind == ownerTerminal {
-			sid, err := r.acting(tx, a)
-			if err != nil {
-				return err
-			}
-			if sid != "" { // another command of this terminal was faster
-				info.Session = sid
+			if have := r.terminalSession(tx, o.Process); have != "" { // another command was faster
+				sid = have
 				return errUnchanged
 			}
 		}
-		old, known := tx.State().Session(r.id(info.Session))
-		open := r.isOpen(tx, info.Session)
-		reply.Created = !open
-		tx.PutLocal(rowOwner, info.Session, o.row())
-		if open && known && old.Info == info {
-			r.adopt(info.Session, o)
-			return nil // only its owner changes
-		}
-		if _, err := tx.Append(event.SessionOpened{Info: info}); err != nil {
-			return err
-		}
-		r.adopt(info.Session, o)
-		return nil
+		undo, reply.Created, err = r.writeOpen(tx, info, o, named)
+		return err
 	})
 	if err != nil {
-		if reply.Created {
-			r.view(func(v look) {
-				if !r.isOpen(v, info.Session) {
-					r.forget(info.Session)
-				}
-			})
-		}
+		r.view(func(look) { undo() })
 		return api.SessionOpenReply{}, err
 	}
 	reply.Written = written(done)
-	r.view(func(v look) { reply.Session, _ = r.sessionView(v, r.id(info.Session)) })
+	r.view(func(v look) { reply.Session, _ = r.sessionView(v, r.id(sid)) })
 	return reply, nil
+}
+
+func (r *Room) writeOpen(tx *journal.Tx, info event.SessionInfo, o *owner, named bool) (undo func(), created bool, err error) {
+	sid := info.Session
+	undo = func() {}
+	open := r.openByEvents(tx, sid)
+	if over := r.overOrDead(sid); open && over != "" { // what it had ends before the name begins anew
+		if err := r.writeClose(tx, departure{sid, over}); err != nil {
+			return undo, false, err
+		}
+		open = false
+	}
+	changed := true
+	if open {
+		if o, err = r.succeed(sid, r.owners[sid], o, named); err != nil {
+			return undo, false, err
+		}
+		now := r.infoOf(tx, sid)
+		info = update(now, info)
+		changed = info != now
+	}
+	if changed {
+		info.Client = cmp.Or(info.Client, "cli")
+		if _, err := tx.Append(event.SessionOpened{Info: info}); err != nil {
+			return undo, false, err
+		}
+	}
+	tx.PutLocal(rowOwner, sid, o.row())
+	return r.adopt(sid, o), !open, nil
+}
+
+// update is what an open session says of itself from now on: the words that it
+// is given, and where it stands.
+func update(old, now event.SessionInfo) event.SessionInfo {
+	now.Client, now.Intent, now.Issue = cmp.Or(now.Client, old.Client), cmp.Or(now.Intent, old.Intent), cmp.Or(now.Issue, old.Issue)
+	now.Task, now.Worker, now.Context = cmp.Or(now.Task, old.Task), cmp.Or(now.Worker, old.Worker), cmp.Or(now.Context, old.Context)
+	return now
 }
 
 // describe gathers what a session says about itself.
@@ -105,11 +127,11 @@ func (r *Room) describe(ctx context.Context, a Actor, req api.SessionOpenRequest
 	}
 	return event.SessionInfo{
 		Session:  sid,
-		Client:   cmp.Or(clean(req.Client), "cli"),
-		By:       cut(clean(a.By), 128),
-		Host:     cut(clean(a.Host), 64),
+		Client:   clean(req.Client),
+		By:       fact(a.By, 128),
+		Host:     fact(a.Host, 64),
 		Checkout: a.Checkout,
-		Branch:   cut(branch, 256),
+		Branch:   fact(branch, 256),
 		Head:     head,
 		Intent:   clean(req.Intent),
 		Issue:    clean(req.Issue),
@@ -125,19 +147,27 @@ func clean(s string) string {
 	return s
 }
 
-// cut shortens facts that nobody typed, so that a long name never stops a
-// session. It cuts at a rune.
-func cut(s string, maxBytes int) string {
-	if len(s) <= maxBytes {
-		return s
+// fact makes a line of what nobody typed (a name from git's settings, a host, a
+// branch), so that none of it ever stops a session: it is cut at a rune, and
+// what cannot be stored becomes a space.
+func fact(s string, maxBytes int) string {
+	s = clean(strings.ToValidUTF8(s, " "))
+	s = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, s)
+	if len(s) > maxBytes {
+		for maxBytes > 0 && !utf8.RuneStart(s[maxBytes]) {
+			maxBytes--
+		}
+		s = s[:maxBytes]
 	}
-	for maxBytes > 0 && s[maxBytes]&0xC0 == 0x80 {
-		maxBytes--
-	}
-	return s[:maxBytes]
+	return s
 }
 
-// SessionRenew renews a session's time to live and may change its intent.
+// SessionRenew renews a session's time to live and may change its words.
 func (r *Room) SessionRenew(ctx context.Context, a Actor, req api.SessionRenewRequest) (api.SessionOpenReply, error) {
 	var reply api.SessionOpenReply
 	sid, err := r.named(a, req.Name)
@@ -148,32 +178,45 @@ func (r *Room) SessionRenew(ctx context.Context, a Actor, req api.SessionRenewRe
 	if err != nil {
 		return reply, err
 	}
-	done, err := r.decide(ctx, func(tx *journal.Tx) error {
+	undo := func() {}
+	done, err := r.decide(ctx, func(tx *journal.Tx) (err error) {
 		if err := r.mustBeOpen(tx, sid); err != nil {
 			return err
 		}
 		r.touch(sid)
-		if o := r.owners[sid]; o != nil && o.Kind == ownerTTL && req.TTLMS != 0 && o.TTL != ttl {
-			o.TTL = ttl
-			tx.PutLocal(rowOwner, sid, o.row())
-			r.poke()
+		if req.TTLMS != 0 {
+			if undo, err = r.writeTTL(tx, sid, ttl); err != nil {
+				return err
+			}
 		}
-		s, _ := tx.State().Session(r.id(sid))
-		info := s.Info
+		now := r.infoOf(tx, sid)
+		info := now
 		info.Intent = cmp.Or(clean(req.Intent), info.Intent)
 		info.Issue = cmp.Or(clean(req.Issue), info.Issue)
-		if info == s.Info {
+		if info == now {
 			return nil
 		}
-		_, err := tx.Append(event.SessionOpened{Info: info})
+		_, err = tx.Append(event.SessionOpened{Info: info})
 		return err
 	})
 	if err != nil {
+		r.view(func(look) { undo() })
 		return reply, err
 	}
 	reply.Written = written(done)
 	r.view(func(v look) { reply.Session, _ = r.sessionView(v, r.id(sid)) })
 	return reply, nil
+}
+
+func (r *Room) writeTTL(tx *journal.Tx, sid string, ttl time.Duration) (undo func(), err error) {
+	o := r.owners[sid]
+	if o == nil || o.Kind != ownerTTL {
+		return func() {}, api.Errorf(api.CodeUsage, "session %s lives with a process and has no time to live", sid)
+	}
+	changed := *o
+	changed.TTL = ttl
+	tx.PutLocal(rowOwner, sid, changed.row())
+	return r.adopt(sid, &changed), nil
 }
 
 // named is the session that a request names, else the acting one.
@@ -191,7 +234,7 @@ func (r *Room) named(a Actor, name string) (sid string, err error) {
 // SessionClose closes a session of this machine and user and ends its claims.
 func (r *Room) SessionClose(ctx context.Context, a Actor, req api.SessionCloseRequest) (api.SessionCloseReply, error) {
 	var reply api.SessionCloseReply
-	sid, err := r.namedOrClosed(a, req.Name)
+	sid, err := r.named(a, cmp.Or(req.Name, a.Session)) // also one that is closed: closing twice is no error
 	if err != nil {
 		return reply, err
 	}
@@ -210,6 +253,7 @@ func (r *Room) SessionClose(ctx context.Context, a Actor, req api.SessionCloseRe
 		}
 		for _, c := range tx.State().ClaimsOf(r.id(sid)) {
 			reply.Released = append(reply.Released, r.claimView(tx, c, sid))
+			reply.Released[len(reply.Released)-1].Standing = api.StandingReleased
 		}
 		return r.writeClose(tx, departure{sid, reason})
 	})
@@ -219,12 +263,6 @@ func (r *Room) SessionClose(ctx context.Context, a Actor, req api.SessionCloseRe
 	reply.Written = written(done)
 	r.view(func(v look) { reply.Session, _ = r.sessionView(v, r.id(sid)) })
 	return reply, nil
-}
-
-// namedOrClosed is named, but a closed session that is named by the actor is
-// accepted: closing twice is no error.
-func (r *Room) namedOrClosed(a Actor, name string) (string, error) {
-	return r.named(a, cmp.Or(name, a.Session))
 }
 
 // reasonWord makes a reason of the caller an identifier, as it is stored.
@@ -239,18 +277,23 @@ func reasonWord(reason string) (string, error) {
 }
 
 // SessionList lists the open sessions, or all that are remembered, oldest first.
-func (r *Room) SessionList(_ context.Context, _ Actor, req api.SessionListRequest) (api.SessionListReply, error) {
+func (r *Room) SessionList(_ context.Context, a Actor, req api.SessionListRequest) (api.SessionListReply, error) {
 	reply := api.SessionListReply{Sessions: []api.Session{}}
-	r.view(func(v look) { reply.Sessions = r.sessionViews(v, req.All) })
+	r.view(func(v look) {
+		r.heard(v, a)
+		reply.Sessions = r.sessionViews(v, req.All)
+	})
 	return reply, nil
 }
 
 func (r *Room) sessionViews(v look, all bool) []api.Session {
+	sessions := v.State().OpenSessions()
+	if all {
+		sessions = v.State().Sessions()
+	}
 	out := []api.Session{}
-	for s := range v.State().Sessions() {
-		if all || s.State == fold.SessionOpen {
-			out = append(out, r.viewOf(v, s))
-		}
+	for s := range sessions {
+		out = append(out, r.viewOf(v, s))
 	}
 	slices.SortStableFunc(out, func(a, b api.Session) int { return cmp.Compare(b.AgeMS, a.AgeMS) })
 	return out

@@ -13,18 +13,41 @@ import (
 // minShort is the fewest characters of an instance that a shown key has.
 const minShort = 6
 
-// short is a key as shown to people: as much of the instance part of its stream
-// as tells it from the other streams held here, and its number. (Keys of one
-// run have their first 67 characters in common.)
-func (r *Room) short(v look, k event.Key) string {
-	mine := string(k.Stream.Instance())
-	n := minShort
-	for s := range v.State().Streams() {
-		if other := string(s.Stream.Instance()); other != mine {
-			n = max(n, common(mine, other)+1)
-		}
+// names are the streams held, in the order of their instances. Keys of one run
+// have their first 67 characters in common, so people are shown, and may write,
+// only the beginning of the instance that tells it from the others.
+type names struct {
+	sorted  []string // instances
+	streams map[string]ident.Stream
+}
+
+func newNames() names { return names{streams: map[string]ident.Stream{}} }
+
+func (n *names) add(s ident.Stream) {
+	instance := string(s.Instance())
+	if _, ok := n.streams[instance]; ok {
+		return
 	}
-	return mine[:min(n, len(mine))] + "/" + strconv.FormatUint(k.Seq, 10)
+	n.streams[instance] = s
+	i, _ := slices.BinarySearch(n.sorted, instance)
+	n.sorted = slices.Insert(n.sorted, i, instance)
+}
+
+// short is a key as shown to people.
+func (n *names) short(k event.Key) string {
+	mine := string(k.Stream.Instance())
+	i, held := slices.BinarySearch(n.sorted, mine)
+	digits := minShort
+	if i > 0 {
+		digits = max(digits, common(mine, n.sorted[i-1])+1)
+	}
+	if held {
+		i++
+	}
+	if i < len(n.sorted) {
+		digits = max(digits, common(mine, n.sorted[i])+1)
+	}
+	return mine[:min(digits, len(mine))] + "/" + strconv.FormatUint(k.Seq, 10)
 }
 
 func common(a, b string) int {
@@ -33,6 +56,31 @@ func common(a, b string) int {
 		n++
 	}
 	return n
+}
+
+// expand finds the key that a person means. unknown is the error when there is
+// none.
+func (n *names) expand(word string, unknown func(string) error) (event.Key, error) {
+	if k, err := event.ParseKey(word); err == nil {
+		return k, nil
+	}
+	head, seq, _ := strings.Cut(word, "/")
+	number, err := strconv.ParseUint(seq, 10, 53)
+	if err != nil || number == 0 || !looksLikeKey(word) {
+		return event.Key{}, api.Errorf(api.CodeUsage, "%q is not a key: want something like 3fa2c1/12", word)
+	}
+	from, _ := slices.BinarySearch(n.sorted, head)
+	to := from
+	for to < len(n.sorted) && strings.HasPrefix(n.sorted[to], head) {
+		to++
+	}
+	switch to - from {
+	case 0:
+		return event.Key{}, unknown(word)
+	case 1:
+		return event.Key{Stream: n.streams[n.sorted[from]], Seq: number}, nil
+	}
+	return event.Key{}, api.Errorf(api.CodeAmbiguous, "%q may mean any of %d runs", word, to-from).WithHint("write more of it")
 }
 
 // looksLikeKey tells a key, whole or short, from a path: it is hex digits (at
@@ -46,30 +94,5 @@ func looksLikeKey(word string) bool {
 }
 
 func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-
-// expand finds the key that a person means.
-func (r *Room) expand(v look, word string) (event.Key, error) {
-	if k, err := event.ParseKey(word); err == nil {
-		return k, nil
-	}
-	head, seq, _ := strings.Cut(word, "/")
-	n, err := strconv.ParseUint(seq, 10, 53)
-	if err != nil || !looksLikeKey(word) {
-		return event.Key{}, api.Errorf(api.CodeUsage, "%q is not a key: want something like 3fa2c1/12", word)
-	}
-	var found []ident.Stream
-	for s := range v.State().Streams() {
-		if strings.HasPrefix(string(s.Stream.Instance()), head) {
-			found = append(found, s.Stream)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return event.Key{}, unknownClaim(word)
-	case 1:
-		return event.Key{Stream: found[0], Seq: n}, nil
-	}
-	return event.Key{}, api.Errorf(api.CodeAmbiguous, "%q may mean any of %d runs", word, len(found)).WithHint("write more of it")
-}
 
 func sortKeys(keys []event.Key) { slices.SortFunc(keys, event.Key.Compare) }

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -26,9 +27,7 @@ func (r *Room) Status(ctx context.Context, a Actor, _ api.StatusRequest) (api.St
 	if err != nil {
 		return api.Status{}, err
 	}
-	for i := range out.Reviews {
-		r.markStale(ctx, a, &out.Reviews[i])
-	}
+	markStale(ctx, a, out.Reviews)
 	out.Cursor = r.journal.End()
 	return out, nil
 }
@@ -45,13 +44,13 @@ func (r *Room) fillStatus(v look, a Actor, out *api.Status) error {
 	out.Reviews = r.reviewViews(v, false)
 	out.Waits = r.waitViews()
 	if l := r.notices[sid]; l != nil {
-		out.Notices = len(l.unread())
+		out.Notices = len(l.notices)
 	}
 	for s := range v.State().Streams() {
 		out.Events += s.Head
 		out.Streams = append(out.Streams, api.Stream{
 			Stream: string(s.Stream), Own: s.Stream.Runtime() == r.runtime, Run: s.Run, Head: s.Head,
-			Live: liveWord(r.liveness(v, s.Stream)), Damaged: s.Damaged, Opaque: s.Opaque, Unreadable: s.Unreadable,
+			Live: liveWord(v.Liveness(s.Stream)), Damaged: s.Damaged, Opaque: s.Opaque, Unreadable: s.Unreadable,
 		})
 	}
 	out.Digest = v.State().Digest(nil)
@@ -62,15 +61,10 @@ func (r *Room) fillStatus(v look, a Actor, out *api.Status) error {
 func (r *Room) claimViews(v look, sid string) []api.Claim {
 	var all []fold.Claim
 	for c := range v.State().Claims() {
-		if c.Live() {
-			all = append(all, c)
-		}
+		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b fold.Claim) int {
-		if a.Epoch != b.Epoch {
-			return int(int64(a.Epoch) - int64(b.Epoch))
-		}
-		return a.Key.Compare(b.Key)
+		return cmp.Or(cmp.Compare(a.Epoch, b.Epoch), a.Key.Compare(b.Key))
 	})
 	out := []api.Claim{}
 	for _, c := range all {

@@ -1,8 +1,6 @@
 package room
 
 import (
-	"fmt"
-
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/fold"
@@ -38,8 +36,8 @@ func (r *Room) viewOf(v look, s fold.Session) api.Session {
 		Session: s.ID.SID, ID: s.ID.String(), Own: r.own(s.ID),
 		Client: i.Client, By: i.By, Host: i.Host, Checkout: string(i.Checkout), Branch: i.Branch, Head: i.Head,
 		Intent: i.Intent, Issue: i.Issue, Task: i.Task,
-		State: string(s.State), Reason: s.Reason, Live: liveWord(r.liveness(v, s.Stream)),
-		OpenedAt: s.OpenedAt, AgeMS: r.ageMS(s.ID.String(), s.OpenedAt), Claims: s.Claims,
+		State: string(s.State), Reason: s.Reason, Live: liveWord(v.Liveness(s.Stream)),
+		OpenedAt: s.OpenedAt, AgeMS: r.ages.session(s.ID, s.OpenedAt), Claims: s.Claims,
 	}
 	if out.State == api.SessionOpen && out.Live == api.LiveExpired {
 		out.State = api.SessionExpired
@@ -47,18 +45,11 @@ func (r *Room) viewOf(v look, s fold.Session) api.Session {
 	if o := r.owners[s.ID.SID]; o != nil && out.Own {
 		out.Owner, out.Worktree = o.String(), o.Worktree
 		out.IdleMS = (r.clock.Boot() - o.last).Milliseconds()
+		if over := r.over(s.ID.SID, o); over != "" { // its close is about to be written
+			out.State, out.Reason = api.SessionClosed, over
+		}
 	}
 	return out
-}
-
-func (o *owner) String() string {
-	switch o.Kind {
-	case ownerTTL:
-		return fmt.Sprintf("time to live %s", o.TTL)
-	case ownerTerminal:
-		return fmt.Sprintf("terminal of process %d", o.Process.PID)
-	}
-	return fmt.Sprintf("process %d", o.Process.PID)
 }
 
 func liveWord(l journal.Liveness) string {
@@ -78,20 +69,18 @@ func (r *Room) claimView(v look, c fold.Claim, sid string) api.Claim {
 	s, _ := v.State().Session(c.Session)
 	st := v.State().Standing(c.Key, r.gone(v))
 	out := api.Claim{
-		Claim: c.Key.String(), Short: r.short(v, c.Key), Epoch: c.Epoch, Standing: string(st.State),
-		Confirmed: held(st), // no other runtime is known: nobody has to acknowledge
+		Claim: c.Key.String(), Short: r.names.short(c.Key), Epoch: c.Epoch, Standing: string(st.State),
+		Confirmed: held(st) && !r.others, // alone, nobody has to acknowledge
 		Scope:     c.Scope.Strings(), Mode: string(c.Mode), Session: c.Session.SID, SessionID: c.Session.String(),
 		Client: s.Info.Client, Checkout: string(c.Checkout), Intent: c.Intent, Issue: c.Issue,
-		Own: sid != "" && c.Session == r.id(sid), Live: liveWord(r.liveness(v, c.Stream)),
-		Fences: keyStrings(c.Fences), Reason: c.Reason, At: c.At, AgeMS: r.ageMS(c.Key.String(), c.At),
+		Own: sid != "" && c.Session == r.id(sid), Live: liveWord(v.Liveness(c.Stream)),
+		Fences: keyStrings(c.Fences), Reason: c.Reason, At: c.At, AgeMS: r.ages.claim(c.Key, c.At),
 	}
 	if st.By != (event.Key{}) {
 		out.By = st.By.String()
 	}
 	if !c.Live() {
 		out.Reason = c.EndReason
-	} else if out.Live == api.LiveExpired {
-		out.Standing, out.Confirmed = api.StandingExpired, false
 	}
 	return out
 }

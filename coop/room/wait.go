@@ -1,35 +1,57 @@
 package room
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/coop/fold"
 	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/coop/scope"
 )
 
 // MaxWaits bounds the queue of one repository.
 const MaxWaits = 1024
 
 // A wait is a claim in the queue. It is local and lives as long as its caller
-// waits; order is the order of arrival.
+// waits. What it waits for is as of its last try; it tries again whenever a
+// claim that meets it changes, so no edge of the graph of waits is missing.
 type wait struct {
 	ask
-	blockers []ident.SessionID // whom it waits for, as of its last try
-	wake     chan struct{}     // buffered: a try is due
-	since    time.Duration     // boot time
+	holders []ident.SessionID // of the claims in its way
+	ahead   []*wait           // that it may not overtake
+	wake    chan struct{}     // buffered: a try is due
+	since   time.Duration     // boot time
 }
 
 // modeQueued marks a conflict with a claim that is not held but comes first.
 const modeQueued = "queued"
 
+// blockers are the sessions that w waits for, each once, in order.
+func (w *wait) blockers() []ident.SessionID {
+	out := slices.Clone(w.holders)
+	for _, u := range w.ahead {
+		out = append(out, u.session)
+	}
+	slices.SortFunc(out, ident.SessionID.Compare)
+	return slices.Compact(out)
+}
+
+// rouse has w try again.
+func (w *wait) rouse() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
 // ahead are the waits that c may not overtake: earlier ones of other sessions
 // that it would exclude, unless they wait, directly or not, for c's own session:
 // who is waited for must be able to go on.
-func (r *Room) ahead(v look, c *claiming) []*wait {
+func (r *Room) ahead(c *claiming) []*wait {
 	var out []*wait
+	waitedFor := r.isWaitedFor(c)
 	for _, w := range r.waits {
 		if w == c.wait {
 			break
@@ -37,28 +59,66 @@ func (r *Room) ahead(v look, c *claiming) []*wait {
 		if w.session == c.session || !excludes(c.mode, c.checkout, w.mode, w.checkout) {
 			continue
 		}
-		if _, ok := c.scope.Meets(w.scope); ok && r.chain(w.session, c.session) == nil {
+		if _, ok := c.scope.Meets(w.scope); ok && !(waitedFor && r.chain(w.session, c) != nil) {
 			out = append(out, w)
 		}
 	}
 	return out
 }
 
-func (r *Room) queuedConflict(v look, c *claiming, w *wait) api.Conflict {
-	m, _ := c.scope.Meets(w.scope)
-	info := r.infoOf(v, w.session.SID)
-	return api.Conflict{
-		Session: w.session.SID, Client: info.Client, By: info.By, Intent: info.Intent, Scope: w.scope.Strings(),
-		Mode: modeQueued, Meets: m.Witness, Live: api.LiveLive, AgeMS: (r.clock.Boot() - w.since).Milliseconds(),
+// isWaitedFor is a quick look whether any chain of waits can end at c's
+// session: somebody waits for what it holds, or for another wait of its own.
+func (r *Room) isWaitedFor(c *claiming) bool {
+	return slices.ContainsFunc(r.waits, func(w *wait) bool {
+		return w != c.wait && (w.session == c.session || slices.Contains(w.holders, c.session))
+	})
+}
+
+// chain finds a way from a session to c's along "waits for"; nil when there is
+// none. It begins with from and ends with c's session. Whoever only waits behind
+// c itself is not in it: it may overtake c as soon as c waits for it.
+func (r *Room) chain(from ident.SessionID, c *claiming) []ident.SessionID {
+	bySession := map[ident.SessionID][]*wait{}
+	for _, w := range r.waits {
+		bySession[w.session] = append(bySession[w.session], w)
 	}
+	seen := map[ident.SessionID]bool{}
+	var walk func(at ident.SessionID) []ident.SessionID
+	walk = func(at ident.SessionID) []ident.SessionID {
+		if at == c.session {
+			return []ident.SessionID{at}
+		}
+		if seen[at] {
+			return nil
+		}
+		seen[at] = true
+		for _, w := range bySession[at] {
+			next := w.holders
+			for _, u := range w.ahead {
+				if u != c.wait {
+					next = append(slices.Clip(next), u.session)
+				}
+			}
+			for _, b := range next {
+				if rest := walk(b); rest != nil {
+					return append([]ident.SessionID{at}, rest...)
+				}
+			}
+		}
+		return nil
+	}
+	return walk(from)
 }
 
 // queue gives c its place, or renews whom it waits for. A wait that would close
 // a cycle is refused: nobody in it could ever go on.
-func (r *Room) queue(c *claiming, blockers []ident.SessionID, conflicts []api.Conflict) error {
-	for _, b := range blockers {
-		if path := r.chain(b, c.session); path != nil {
-			return cycleError(c.session, path, conflicts)
+func (r *Room) queue(c *claiming, holders []ident.SessionID, ahead []*wait, conflicts []api.Conflict) error {
+	next := wait{holders: holders, ahead: ahead}
+	if r.isWaitedFor(c) {
+		for _, b := range next.blockers() {
+			if path := r.chain(b, c); path != nil {
+				return cycleError(c.session, path, conflicts)
+			}
 		}
 	}
 	if c.wait == nil {
@@ -68,36 +128,11 @@ func (r *Room) queue(c *claiming, blockers []ident.SessionID, conflicts []api.Co
 		c.wait = &wait{ask: c.ask, wake: make(chan struct{}, 1), since: r.clock.Boot()}
 		r.waits = append(r.waits, c.wait)
 	}
-	c.wait.blockers = blockers
-	return nil
-}
-
-// chain finds a way from one session to another along "waits for"; nil when
-// there is none. It begins with from and ends with to.
-func (r *Room) chain(from, to ident.SessionID) []ident.SessionID {
-	seen := map[ident.SessionID]bool{}
-	var walk func(at ident.SessionID) []ident.SessionID
-	walk = func(at ident.SessionID) []ident.SessionID {
-		if at == to {
-			return []ident.SessionID{at}
-		}
-		if seen[at] {
-			return nil
-		}
-		seen[at] = true
-		for _, w := range r.waits {
-			if w.session != at {
-				continue
-			}
-			for _, b := range w.blockers {
-				if rest := walk(b); rest != nil {
-					return append([]ident.SessionID{at}, rest...)
-				}
-			}
-		}
-		return nil
+	if c.wait.ahead = ahead; !slices.Equal(c.wait.holders, holders) {
+		c.wait.holders = holders
+		r.wakeBehind(c.wait) // one that c waits for now may overtake it
 	}
-	return walk(from)
+	return nil
 }
 
 func cycleError(self ident.SessionID, path []ident.SessionID, conflicts []api.Conflict) error {
@@ -112,26 +147,59 @@ func cycleError(self ident.SessionID, path []ident.SessionID, conflicts []api.Co
 	return e
 }
 
-// leaveQueue takes c out and lets the others try.
+// leaveQueue takes c out and lets those behind it try. Having waited counts as
+// a command of its session until now.
 func (r *Room) leaveQueue(c *claiming) {
 	if c.wait == nil {
 		return
 	}
 	r.view(func(look) {
 		r.waits = slices.DeleteFunc(r.waits, func(w *wait) bool { return w == c.wait })
+		if o := r.owners[c.session.SID]; o != nil {
+			o.last = r.clock.Boot()
+		}
+		r.poke()
+		r.wakeBehind(c.wait)
 	})
-	r.wakeAll()
 }
 
-// wakeAll lets every waiting claim try again, in any order: each looks at those
-// before it.
-func (r *Room) wakeAll() { r.view(func(look) { r.wakeLocked() }) }
+// waiting tells that a command of the session waits.
+func (r *Room) waiting(sid string) bool {
+	return slices.ContainsFunc(r.waits, func(w *wait) bool { return w.session == r.id(sid) })
+}
 
-func (r *Room) wakeLocked() {
+func (r *Room) wakeBehind(front *wait) {
 	for _, w := range r.waits {
-		select {
-		case w.wake <- struct{}{}:
-		default:
+		if slices.Contains(w.ahead, front) {
+			w.rouse()
+		}
+	}
+}
+
+func (r *Room) wakeAll() {
+	for _, w := range r.waits {
+		w.rouse()
+	}
+}
+
+// wakeChanged lets those waits try again that what changed may concern: they
+// meet a claim that came, went or stands differently, or their session did.
+func (r *Room) wakeChanged(v look, ch fold.Changes) {
+	if len(r.waits) == 0 {
+		return
+	}
+	var changed []scope.Set
+	for _, k := range ch.Claims {
+		if c, ok := v.State().Claim(k); ok {
+			changed = append(changed, c.Scope)
+		}
+	}
+	for _, w := range r.waits {
+		if slices.Contains(ch.Sessions, w.session) || slices.ContainsFunc(changed, func(s scope.Set) bool {
+			_, ok := w.scope.Meets(s)
+			return ok
+		}) {
+			w.rouse()
 		}
 	}
 }
@@ -140,14 +208,10 @@ func (r *Room) waitViews() []api.Wait {
 	var out []api.Wait
 	for i, w := range r.waits {
 		v := api.Wait{Session: w.session.SID, Scope: w.scope.Strings(), Place: i + 1, AgeMS: (r.clock.Boot() - w.since).Milliseconds()}
-		for _, b := range w.blockers {
+		for _, b := range w.blockers() {
 			v.For = append(v.For, b.SID)
 		}
-		slices.Sort(v.For)
-		v.For = slices.Compact(v.For)
 		out = append(out, v)
 	}
 	return out
 }
-
-func (w *wait) String() string { return fmt.Sprintf("%s for %s", w.session.SID, showSet(w.scope)) }
