@@ -560,3 +560,30 @@ func TestHeldEventChangesNothing(t *testing.T) {
 		t.Errorf("Apply of a held event changed something:\n%s", d)
 	}
 }
+
+func TestUndoneFirstEventMayBeFollowedByAnother(t *testing.T) {
+	w := newWriter(t, 1)
+	a, b := w.stream(0, 0), w.stream(0, 1)
+	w.write(a, run1())
+	w.write(a, open("ada", '1'))
+	c := w.write(a, claim(w, "ada", event.ModeExclusive, "path:a"))
+	w.write(b, succeeded(2, nil))
+	s := fold.New()
+	for _, e := range w.events {
+		s.Apply(e)
+	}
+	mustState(t, s, c, fold.StandingReleased)
+	if got := s.Undo(b, 1); !slices.Contains(got.Claims, c.Key()) {
+		t.Errorf("Undo = %+v, want the claim that stands again", got)
+	}
+	mustState(t, s, c, fold.StandingHeld)
+
+	delete(w.next, b)
+	s.Apply(w.write(b, open("bob", '1'))) // of no record now
+	for i := range s.Streams() {
+		if i.Stream == b && (i.Record != "" || i.Run != 0 || i.Head != 1) {
+			t.Errorf("StreamInfo = %+v, want no record", i)
+		}
+	}
+	mustState(t, s, c, fold.StandingHeld)
+}
