@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ type Config struct {
 	// folder copied to another machine does not go on as this one.
 	Machine string
 
-	// Limits bound what others send. The zero value means event.DefaultLimits.
+	// Limits bound what others send. Zero fields mean event.DefaultLimits.
 	Limits event.Limits
 
 	// Trust tells whose events are believed; nil believes nobody else. Our own
@@ -63,9 +64,7 @@ func OpenOn(ctx context.Context, cfg Config, fsys vfs.FS, clk clock.Clock) (*Jou
 	if cfg.Key == nil || !cfg.Repo.Valid() {
 		return nil, errors.New("open journal: a key and a repository id are required")
 	}
-	if cfg.Limits == (event.Limits{}) {
-		cfg.Limits = event.DefaultLimits()
-	}
+	cfg.Limits.Pending = cmp.Or(cfg.Limits.Pending, event.DefaultLimits().Pending)
 	log, report, err := openLog(fsys, cfg.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("open journal of repository %s: %w", cfg.Repo, err)

@@ -140,14 +140,19 @@ func scriptOps(t *testing.T) int {
 	return d.Ops()
 }
 
+// sparsely is the step of an exhaustive loop: 1, or less often where that takes
+// long.
+func sparsely(step int) int {
+	if raceDetector || testing.Short() {
+		return step
+	}
+	return 1
+}
+
 // Each operation of the disk fails once or from then on, lost or kept though
 // reported lost, and then the power goes.
 func TestEachFailureOfTheDisk(t *testing.T) {
-	n := scriptOps(t)
-	step := 1
-	if testing.Short() {
-		step = 5
-	}
+	n, step := scriptOps(t), sparsely(5)
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, f := range []vfstest.Fault{
 		{Err: vfstest.ENOSPC},
@@ -176,9 +181,9 @@ func TestEachFailureOfTheDisk(t *testing.T) {
 // The power goes before each operation, and the disk keeps any part of what was
 // not synced.
 func TestPowerLossAtEachOperation(t *testing.T) {
-	n := scriptOps(t)
+	n, step := scriptOps(t), sparsely(3)
 	random := rand.New(rand.NewPCG(3, 4))
-	for at := range n {
+	for at := 0; at < n; at += step {
 		d := vfstest.New()
 		d.PowerOff(at)
 		m := newTold()
@@ -297,7 +302,7 @@ func TestFullDiskTakesReleasesAndGoesOn(t *testing.T) {
 func TestManyWritersOnAFailingDisk(t *testing.T) {
 	n := scriptOps(t)
 	random := rand.New(rand.NewPCG(5, 6))
-	for round := range 60 {
+	for round := range 60 / sparsely(6) {
 		d := vfstest.New()
 		j, err := openOn(t, d)
 		if err != nil {
