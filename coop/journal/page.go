@@ -79,9 +79,8 @@ func (j *Journal) page(pick func() (from, to int, err error)) (Page, error) {
 }
 
 func (j *Journal) read(p Page, arrivals []uint64, from, to int) (Page, error) {
-	seal := newSealer(j.cfg.Key.DeriveMAC(macLabel(j.cfg.Repo)))
 	for i, index := range arrivals[from:to] {
-		e, err := j.readEvent(seal, index)
+		e, err := j.readEvent(index)
 		if err != nil && i > 0 {
 			p.More = true
 			return p, nil
@@ -96,16 +95,16 @@ func (j *Journal) read(p Page, arrivals []uint64, from, to int) (Page, error) {
 	return p, nil
 }
 
-func (j *Journal) readEvent(seal *sealer, index uint64) (*event.Event, error) {
-	stored, err := j.log.Read(index)
-	if err != nil {
+// readEvent reads an event that is in the fold: it was checked when it got there.
+func (j *Journal) readEvent(index uint64) (*event.Event, error) {
+	rec, err := j.log.Read(index)
+	switch {
+	case err != nil:
 		return nil, err
+	case len(rec.Data) < recordHeader:
+		return nil, errShortRecord
 	}
-	rec, err := seal.open(stored.Data)
-	if err != nil {
-		return nil, err
-	}
-	return event.Parse(rec.payload)
+	return event.Parse(rec.Data[recordHeader:])
 }
 
 // behind is the place in arrivals of the first one behind index.

@@ -331,3 +331,23 @@ func TestEarlierRunsAreOwn(t *testing.T) {
 		}
 	})
 }
+
+// Who observes the reload asks for liveness before it is known which record goes on.
+func TestLivenessWhileReloading(t *testing.T) {
+	bob := keyOf(t, "bob")
+	m := newMachine(t, "ada")
+	m.cfg.Trust = trust(bob)
+	m.append(m.start(), session("s1"))
+	m.put(RecordEvent, m.sealBy(bob, m.streamOf(bob), 1, 9, nil, session("b1")).Raw, true)
+	var got []Liveness
+	m.cfg.Observe = func(v View, a Arrival, _ fold.Changes) {
+		if !a.Reloaded || a.Cursor != "" {
+			t.Errorf("arrival on reload = %+v", a)
+		}
+		got = append(got, v.Liveness(a.Event.Stream))
+	}
+	m.start()
+	if d := cmp.Diff([]Liveness{Own, Own, Expired}, got); d != "" {
+		t.Errorf("liveness (-want +got):\n%s", d)
+	}
+}

@@ -64,9 +64,12 @@ func (l Liveness) String() string {
 	return "expired"
 }
 
+// liveness takes all runs of this runtime for own while the journal is reloaded:
+// which record goes on is known when all is read.
 func (j *Journal) liveness(s ident.Stream) Liveness {
+	record := j.lineages.recordOf(s)
 	switch {
-	case s == j.own.stream || j.lineages.recordOf(s) == j.run.Record:
+	case s == j.own.stream || record != "" && (record == j.run.Record || j.run.Record == ""):
 		return Own
 	case j.cfg.Beats != nil:
 		return j.cfg.Beats(s)
