@@ -213,9 +213,18 @@ type player struct {
 
 func (s *stage) player(role string, args ...string) *player {
 	s.Helper()
+	return s.start(s.playerCommand(role, args...))
+}
+
+func (s *stage) playerCommand(role string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = s.env("COMITY_TEST_ROLE="+role, "COMITY_TEST_PROGRAM="+program, "COMITY_TEST_ARGS="+strings.Join(args, "\n"))
 	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+func (s *stage) start(cmd *exec.Cmd) *player {
+	s.Helper()
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		s.Fatal(err)
@@ -275,6 +284,8 @@ func play(role string) int {
 		err = race(ctx, c, args)
 	case "writer":
 		err = write(ctx, c, args)
+	case "shell":
+		err = shell(args)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", role, err)

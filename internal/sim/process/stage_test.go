@@ -39,9 +39,11 @@ func (s *stage) runIn(dir string, env []string, args ...string) result {
 	return result{out.String(), err.String(), cmd.ProcessState.ExitCode()}
 }
 
-// command is the program, ready to be started.
+// command is the program, ready to be started, without a terminal: whoever runs
+// the tests may have one.
 func (s *stage) command(dir string, env []string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
+	withoutTerminal(cmd)
 	cmd.Dir, cmd.Env = dir, s.env(env...)
 	return cmd
 }
