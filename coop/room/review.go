@@ -153,7 +153,8 @@ func (r *Room) ReviewClose(ctx context.Context, a Actor, req api.ReviewCloseRequ
 		now, _ := tx.State().Review(q.Key)
 		switch {
 		case q.Session != r.id(sid):
-			return api.Errorf(api.CodeNotOwn, "review %s was asked for by %s", r.names.short(q.Key), q.Session.SID)
+			return api.Errorf(api.CodeNotOwn, "review %s was asked for by %s", r.names.short(q.Key), q.Session.SID).
+				WithHint("only who asked closes it; answer it instead: comity review answer %s", r.names.short(q.Key))
 		case !now.Open:
 			reply.Already = true
 			return errUnchanged

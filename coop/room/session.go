@@ -39,7 +39,7 @@ func readTTL(ms int64) (time.Duration, error) {
 	case ms == 0:
 		return DefaultTTL, nil
 	case ms < 0 || ms > MaxTTL.Milliseconds():
-		return 0, api.Errorf(api.CodeBound, "time to live %d ms: want 1 ms to %s", ms, MaxTTL)
+		return 0, api.Errorf(api.CodeBound, "a time to live of %d s: want 1 ms to %s", ms/1000, MaxTTL)
 	}
 	return time.Duration(ms) * time.Millisecond, nil
 }
