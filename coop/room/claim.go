@@ -319,7 +319,7 @@ func conflictError(c *claiming, conflicts meetings, hint string) error {
 	if n := len(conflicts.list) + conflicts.more - 1; n > 0 {
 		e.Message += fmt.Sprintf(" and %d more", n)
 	}
-	e.Hint = cmp.Or(hint, nextStep(c, first))
+	e.Hint = cmp.Or(hint, nextStep(first))
 	e.Conflicts = conflicts.list
 	if conflicts.more > 0 {
 		e.Detail = map[string]any{"more_conflicts": conflicts.more}
@@ -327,8 +327,8 @@ func conflictError(c *claiming, conflicts meetings, hint string) error {
 	return e
 }
 
-func nextStep(c *claiming, first api.Conflict) string {
-	return fmt.Sprintf("wait for it (comity claim %s --wait 10m), work elsewhere, or ask %s to release or hand over", showSet(c.scope), first.Session)
+func nextStep(first api.Conflict) string {
+	return fmt.Sprintf("wait for it with --wait 10m, work elsewhere, or ask %s to release or hand over", first.Session)
 }
 
 func showSet(s scope.Set) string {

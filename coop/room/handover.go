@@ -148,7 +148,7 @@ func (r *Room) HandoverDecline(ctx context.Context, a Actor, req api.HandoverReq
 		}
 		keys := offers(h, stands)
 		if len(keys) == 0 {
-			return nil, api.Errorf(api.CodeConflict, "handover %s is not offered any more", shortID(h.ID))
+			return nil, api.Errorf(api.CodeConflict, "handover %s is not offered any more", shortID(h.ID)).WithHint("there is nothing left to decline")
 		}
 		return event.HandoverDeclined{Handover: h.ID, Publications: keys, Session: sid, Reason: clean(req.Reason)}, nil
 	})

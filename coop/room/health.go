@@ -16,13 +16,21 @@ func (r *Room) Doctor() []api.Check {
 }
 
 func writableCheck(h journal.Health) api.Check {
-	c := api.Check{Name: "journal", State: api.CheckOK, Detail: fmt.Sprintf("%d events in %d streams, run %d, %s", h.Events, h.Streams, h.Run, h.Durability)}
+	c := api.Check{Name: "journal", State: api.CheckOK, Detail: fmt.Sprintf("%s in %s, run %d, %s", number(h.Events, "event"), number(h.Streams, "stream"), h.Run, h.Durability)}
 	if h.ReadOnly != nil {
 		c.State, c.Detail = api.CheckFail, fmt.Sprintf("takes no writes: %v", h.ReadOnly)
 		c.Impact = "sessions, claims and handovers cannot be recorded; what was acknowledged is kept and can be read"
 		c.Remedy = "see to the disk of the state folder; the next command opens the journal anew"
 	}
 	return c
+}
+
+// number is "1 event", "2 events".
+func number[N int | uint64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func damageCheck(h journal.Health) api.Check {
@@ -119,7 +127,7 @@ func (r *Room) Verify(ctx context.Context) (api.Report, error) {
 	}
 	checks := []api.Check{{
 		Name: "signatures", State: api.CheckOK,
-		Detail: fmt.Sprintf("%d events of %d streams in %d records: every signature and chain holds", v.Events, v.Streams, v.Records),
+		Detail: fmt.Sprintf("%s of %s in %s: every signature and chain holds", number(v.Events, "event"), number(v.Streams, "stream"), number(v.Records, "record")),
 	}}
 	if !v.OK() {
 		checks[0] = api.Check{

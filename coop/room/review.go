@@ -108,7 +108,8 @@ func (r *Room) ReviewAnswer(ctx context.Context, a Actor, req api.ReviewAnswerRe
 		case q.Session == r.id(sid):
 			return api.Errorf(api.CodeNotOwn, "%s asked for this review and cannot answer it", sid).WithHint("another session has to look")
 		case !now.Open:
-			return api.Errorf(api.CodeSessionClosed, "review %s is closed: %s", r.names.short(q.Key), words(now.EndReason))
+			return api.Errorf(api.CodeSessionClosed, "review %s is closed: %s", r.names.short(q.Key), words(now.EndReason)).
+				WithHint("ask %s to request a new one", q.Session.SID)
 		}
 		note := clean(req.Note)
 		if answeredSo(now, r.id(sid).String(), req.Verdict, note, tree) {
