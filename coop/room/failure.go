@@ -32,14 +32,14 @@ func failure(err error) error {
 		return api.Errorf(api.CodeBound, "%v", err).WithHint("ask for less at once")
 	case errors.Is(err, journal.ErrNewerFormat):
 		return api.Errorf(api.CodeNewerFormat, "%v", err).WithHint("a newer comity wrote this journal: upgrade; until then it is only read")
+	case errors.As(err, &readOnly): // what made it so is not this write's failure
+		return api.Errorf(api.CodeReadOnly, "nothing was written: %v", err).WithHint("repeat the command: the journal is opened anew; comity doctor shows the cause")
 	case errors.As(err, &failed) && failed.Unknown:
 		return api.Errorf(api.CodePoisoned, "the disk failed, and whether the event is stored is not known: %v", failed.Err).
 			WithHint("repeat the command: the journal is opened anew, and what is stored already is found; comity doctor shows the cause")
 	case errors.Is(err, journal.ErrNoSpace):
 		return api.Errorf(api.CodeDiskFull, "the journal's disk is full: nothing was written").
 			WithHint("free space on the disk of the state folder and repeat the command; reading, release and close still work")
-	case errors.As(err, &readOnly):
-		return api.Errorf(api.CodeReadOnly, "%v", err).WithHint("repeat the command: the journal is opened anew; comity doctor shows the cause")
 	case errors.Is(err, journal.ErrClosed):
 		return api.Errorf(api.CodeStopping, "the daemon is stopping").WithHint("repeat the command")
 	}

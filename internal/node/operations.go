@@ -29,19 +29,24 @@ func in[Req placed, Rep any](n *node, f func(*room.Room, context.Context, room.A
 const reopenings = 8
 
 // within calls f with the room and the actor of a request, and again when a disk
-// error had the room closed and opened anew under it: such a request has done
-// nothing.
+// error that was not its own stopped the room under it: such a request has done
+// nothing, and the journal is opened anew.
 func (n *node) within(ctx context.Context, c httpapi.Caller, w api.Where, f func(*room.Room, room.Actor) error) (err error) {
 	for range reopenings {
 		m, a, aerr := n.actor(ctx, c, w)
 		if aerr != nil {
 			return aerr
 		}
-		if err = f(m, a); !errors.Is(err, api.ErrStopping) || n.stopping.Err() != nil {
+		if err = f(m, a); !bypassed(m, err) || n.stopping.Err() != nil {
 			return err
 		}
 	}
 	return err
+}
+
+// bypassed tells whether a request did nothing because its room takes no more.
+func bypassed(m *room.Room, err error) bool {
+	return errors.Is(err, api.ErrStopping) || errors.Is(err, api.ErrReadOnly) && stopped(m)
 }
 
 // operations are the functions of api.Operations.
