@@ -56,8 +56,21 @@ func (s *stage) inject(pid int, calls string) (end func() int) {
 	}
 	return func() int {
 		interrupt()
-		return bytes.Count(read(s.T, out), []byte("(INJECTED)"))
+		return s.injected()
 	}
+}
+
+// injected counts the calls that were made to fail.
+func (s *stage) injected() (n int) {
+	s.Helper()
+	traces, err := filepath.Glob(filepath.Join(filepath.Dir(s.home), "strace-*"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, trace := range traces {
+		n += bytes.Count(read(s.T, trace), []byte("INJECTED)"))
+	}
+	return n
 }
 
 // traced tells whether every thread of a process is traced.
@@ -223,5 +236,31 @@ func (s *stage) afterErrors(acknowledged map[string]string) {
 	}
 	if rep, code := s.report("verify"); code != 0 {
 		s.Errorf("verify: exit %d, %+v", code, rep)
+	}
+}
+
+// A claim that waits goes on waiting when a disk error has the journal opened
+// anew under it.
+func TestWaitSurvivesADiskError(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 1)
+	s.open("s0", "s1", "s2")
+	s.claim("s0", "a.go")
+	w := s.wait("s1", "a.go", "1m")
+	info, _ := s.daemon()
+	// The failed call returns so late that no other can fail.
+	end := s.inject(info.PID, "fdatasync:error=EIO:delay_exit=60000000")
+	failing := s.inBackground(s.command(s.trees[0], nil, "claim", "--session", "s2", "b.go"))
+	s.eventually(waitLong, "the disk is asked", func() bool { return s.injected() > 0 })
+	end()
+	if r := <-failing; r.code != 1 {
+		t.Errorf("a claim on the failing disk: exit %d\n%s", r.code, r.err)
+	}
+	s.claim("s2", "c.go")
+	s.queued(1)
+	s.stillWaits(w)
+	s.must("release", "--session", "s0", "--all")
+	if got := s.granted(w); got.Session != "s1" {
+		t.Errorf("granted to %s", got.Session)
 	}
 }
