@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"time"
 
 	"github.com/comity-dev/comity/api"
@@ -35,8 +36,9 @@ and says who holds what, where they meet, and since when.`,
 		if req.ConfirmMS, err = waitMS("--confirm", confirm); err != nil {
 			return err
 		}
-		if req.Break && req.Reason == "" {
-			return usage("--break needs --reason: it takes the scope from whoever holds it, and they will read why")
+		if req.Break && strings.TrimSpace(req.Reason) == "" {
+			return usage("--break needs --reason: it takes the scope from whoever holds it, and they will read why").
+				WithHint("add --reason \"why\"")
 		}
 		if req.Where, err = a.where(); err != nil {
 			return err
@@ -96,7 +98,7 @@ const maxWait = 24 * time.Hour
 
 func waitMS(flag string, d time.Duration) (int64, error) {
 	if d < 0 || d > maxWait {
-		return 0, api.Errorf(api.CodeBound, "%s %v is not between 0 and 24h", flag, d)
+		return 0, api.Errorf(api.CodeBound, "%s %v is not between 0 and 24h", flag, d).WithHint("a wait is a time as 90s, 10m or 2h")
 	}
 	if d > 0 && d < time.Millisecond {
 		d = time.Millisecond

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/client"
@@ -29,7 +30,10 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(a.out.w)
 	root.SetErr(stderr)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := root, speakable(args)
+	if err == nil {
+		cmd, err = root.ExecuteContextC(ctx)
+	}
 	a.path = cmd.CommandPath()
 	return a.finish(ctx, args, err)
 }
@@ -77,6 +81,7 @@ func (a *app) root() *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(badFlag)
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print replies and failures as JSON")
 	f.StringVar(&a.repo, "repo", "", "act in `DIR` (default: where you stand)")
@@ -98,6 +103,9 @@ func (a *app) command(c *cobra.Command, run func(*cobra.Command, []string) error
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		words := append(strings.Fields(cmd.CommandPath())[1:], args...)
 		a.ran, a.doing = true, oneLine(strings.Join(words, " "))
+		if err := wanted(cmd); err != nil {
+			return err
+		}
 		return run(cmd, args)
 	}
 	return c
@@ -108,11 +116,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	e := usage("comity has no command %q", args[0])
-	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		e.Hint = "did you mean comity " + strings.Join(like, " or comity ") + "?"
-	}
-	return e
+	return meant(usage("comity has no command %q", args[0]), "comity", cmd.SuggestionsFor(args[0]))
 }
 
 // group is a command that only has commands below it.
@@ -122,9 +126,10 @@ func group(use, short string, below ...*cobra.Command) *cobra.Command {
 		Short: short,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("%s needs one of: %s", cmd.CommandPath(), names(below))
+				return usage("%s needs one of: %s", cmd.CommandPath(), sentence(names(below)))
 			}
-			return usage("%s has no command %q, but: %s", cmd.CommandPath(), args[0], names(below))
+			e := usage("%s has no command %q, but: %s", cmd.CommandPath(), args[0], sentence(names(below)))
+			return meant(e, cmd.CommandPath(), similar(args[0], names(below)))
 		},
 		RunE: func(*cobra.Command, []string) error { return nil }, // unreachable unless Args lets something through
 	}
@@ -133,12 +138,12 @@ func group(use, short string, below ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-func names(cmds []*cobra.Command) string {
+func names(cmds []*cobra.Command) []string {
 	var all []string
 	for _, c := range cmds {
 		all = append(all, c.Name())
 	}
-	return strings.Join(all, ", ")
+	return all
 }
 
 // usage is a mistake in the arguments.
@@ -157,11 +162,19 @@ func (a *app) connect(noStart bool) (*client.Client, error) {
 func (a *app) where() (api.Where, error) {
 	dir, err := filepath.Abs(a.repo) // of "": the working directory
 	if err != nil {
-		return api.Where{}, api.Errorf(api.CodeNoRepository, "where this is cannot be told: %v", err)
+		return api.Where{}, api.Errorf(api.CodeNoRepository, "where this is cannot be told: %v", err).
+			WithHint("the folder may have been deleted: go to one that is there")
+	}
+	if !utf8.ValidString(dir) {
+		return api.Where{}, api.Errorf(api.CodeNoRepository, "the name of folder %q is not UTF-8", dir).
+			WithHint("rename it: comity cannot write it down")
 	}
 	if a.repo != "" {
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return api.Where{}, usage("--repo %s: no such folder", a.repo)
+		switch info, err := os.Stat(dir); {
+		case err != nil:
+			return api.Where{}, usage("--repo %s: %s", a.repo, reason(err)).WithHint("name a folder in a git repository")
+		case !info.IsDir():
+			return api.Where{}, usage("--repo %s: is a file", a.repo).WithHint("name a folder in a git repository")
 		}
 	}
 	return api.Where{Dir: dir, Session: a.actor()}, nil

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/comity-dev/comity/api"
@@ -27,18 +28,19 @@ func (a *app) fail(ctx context.Context, args []string, err error) int {
 // error; what happens after it is not.
 func (a *app) failure(ctx context.Context, err error) *api.Error {
 	var e *api.Error
+	var disk *fs.PathError // help or a completion that could not be written
 	switch {
 	case errors.As(err, &e):
 		cp := *e
 		e = &cp
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		e = api.Errorf(api.CodeInternal, "interrupted")
-	case !a.ran:
+	case !a.ran && !errors.As(err, &disk):
 		e = usage("%v", err)
 	default:
 		e = api.AsError(err)
 	}
-	if e.Code == api.CodeUsage && e.Hint == "" {
+	if e.Code.Exit() == api.CodeUsage.Exit() && e.Hint == "" {
 		e.Hint = a.path + " --help shows how it is called"
 	}
 	if e.Code == api.CodeConflict && e.Hint == "" {
@@ -62,14 +64,24 @@ func (a *app) explain(e *api.Error) {
 		doing = middle(a.doing, 40) + ": "
 	}
 	p.printf("%s ", p.paint(red, "comity:"))
-	p.wrapped(len("comity: "), 2, doing+oneLine(e.Message))
+	p.wrapped(len("comity: "), 2, doing+squeezed(oneLine(e.Message)))
 	for _, c := range e.Conflicts {
 		p.conflict(c)
 	}
 	if e.Hint != "" {
 		p.printf("%s ", p.paint(bold, "comity: hint:"))
-		p.wrapped(len("comity: hint: "), 2, oneLine(e.Hint))
+		p.wrapped(len("comity: hint: "), 2, squeezed(oneLine(e.Hint)))
 	}
+}
+
+// squeezed is text with words cut in their middle that are longer than two lines:
+// what was typed is known to who typed it.
+func squeezed(text string) string {
+	words := strings.Fields(text)
+	for i, w := range words {
+		words[i] = middle(w, 2*columns)
+	}
+	return strings.Join(words, " ")
 }
 
 // conflict prints who holds what, where it meets, since when and whether they are

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -64,9 +65,12 @@ last intent; a text comes on top of them. Secrets of known shapes are taken out.
 	return c
 }
 
-// maxTextBytes is what is read of a text; the daemon's own bound is far below it
-// and names itself.
-const maxTextBytes = 256 << 10
+// Bounds of a text: what the daemon takes, and what is read to tell by how much
+// it is over.
+const (
+	maxTextBytes = 32 << 10
+	maxReadBytes = 8 << 20
+)
 
 // text reads a text that is given by name; "" has none.
 func (a *app) text(name string) (string, error) {
@@ -80,18 +84,28 @@ func (a *app) text(name string) (string, error) {
 			return "", usage("read the text: %v", reason(err)).WithHint("the text is a file, or - for standard input")
 		}
 		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return "", usage("read the text: %s is a folder", name).WithHint("the text is a file, or - for standard input")
+		}
 		r = f
 	}
-	b, err := io.ReadAll(io.LimitReader(r, maxTextBytes+1))
+	b, err := io.ReadAll(io.LimitReader(r, maxReadBytes+1))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("read %s: %w", name, err)
-	case len(b) > maxTextBytes:
-		return "", api.Errorf(api.CodeBound, "%s is over %d bytes", name, maxTextBytes).WithHint("a handover is a page, not an archive")
-	case !utf8.Valid(b):
-		return "", usage("%s is not UTF-8 text", name)
+		return "", fmt.Errorf("read the text: %s", reason(err))
+	case len(b) > maxReadBytes:
+		return "", tooLong(name, fmt.Sprintf("over %d", maxReadBytes), fmt.Sprintf("over %d", maxReadBytes-maxTextBytes))
+	case !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0:
+		return "", usage("%s is not UTF-8 text", name).WithHint("a handover is text that people read; name other files in it")
+	case len(bytes.TrimSpace(b)) > maxTextBytes: // the daemon knows better by some bytes
+		return "", tooLong(name, fmt.Sprint(len(b)), fmt.Sprint(len(b)-maxTextBytes))
 	}
 	return string(b), nil
+}
+
+func tooLong(name, size, over string) error {
+	return api.Errorf(api.CodeBound, "%s has %s bytes, at most %d fit: %s too many", name, size, maxTextBytes, over).
+		WithHint("a handover is a page: shorten it, and name files instead of quoting them")
 }
 
 // reason is err without the words "open" and the like, which say nothing here.

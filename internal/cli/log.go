@@ -28,7 +28,8 @@ or with --after those that follow a cursor ("" begins at the beginning). With
 	}, func(cmd *cobra.Command, _ []string) error {
 		args.from = cmd.Flags().Changed("after")
 		if args.limit < 1 || args.limit > maxLog {
-			return api.Errorf(api.CodeBound, "--limit %d is not between 1 and %d", args.limit, maxLog)
+			return api.Errorf(api.CodeBound, "--limit %d is not between 1 and %d", args.limit, maxLog).
+				WithHint("go on from the last page with --after CURSOR")
 		}
 		return a.log(cmd.Context(), args)
 	})

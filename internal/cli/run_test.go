@@ -21,12 +21,14 @@ func TestMistakesInTheArguments(t *testing.T) {
 		{"handover", "publish"}, {"handover", "publish", "/no/such/file"}, {"handover", "take"}, {"handover", "show", "a", "b"}, {"handover", "decline"},
 		{"review", "request"}, {"review", "answer", "a"}, {"review", "answer", "a", "--approve", "--changes"}, {"review", "close"},
 		{"verify", "x"}, {"doctor", "x"}, {"stop", "x"}, {"version", "x"}, {"serve", "--idle", "x"},
+		{"claim", "a\xff"}, {"claim", "a", "--intent", "\xff"}, {"status", "--session", ""}, {"status", "--repo", ""},
+		{"status", "--repo", "run_test.go"}, {"handover", "publish", "."}, {"claim", "a", "--break", "--reason", " "},
 	} {
 		r := f.run(args...)
 		if r.code != 2 || r.out != "" || !strings.HasPrefix(r.errout, "comity: ") {
 			t.Errorf("%v: %+v", args, r)
 		}
-		if !strings.Contains(r.errout, "comity: hint: ") && !strings.Contains(r.errout, "between") {
+		if !strings.Contains(r.errout, "\ncomity: hint: ") {
 			t.Errorf("%v: no hint in %q", args, r.errout)
 		}
 		if j := f.run(append(args, "--json")...); j.code != 2 || !strings.HasPrefix(j.out, `{"error":{"code":"`) || j.errout != "" {
@@ -38,8 +40,32 @@ func TestMistakesInTheArguments(t *testing.T) {
 	}
 }
 
-func TestMisspeltCommandIsGuessed(t *testing.T) {
-	if r := newFake(t).run("staus"); !strings.Contains(r.errout, "did you mean comity status?") {
+func TestMisspeltNamesAreGuessed(t *testing.T) {
+	f := newFake(t)
+	for _, tt := range []struct{ args, guess string }{
+		{"staus", "did you mean comity status?"},
+		{"handover lst", "did you mean comity handover list?"},
+		{"claim a --intnt x", "did you mean --intent?"},
+		{"log --afer x", "did you mean --after?"},
+		{"status --sesion x", "did you mean --session?"},
+	} {
+		if r := f.run(strings.Fields(tt.args)...); !strings.Contains(r.errout, tt.guess) {
+			t.Errorf("%s: %+v, want %q", tt.args, r, tt.guess)
+		}
+	}
+	if r := f.run("status", "--zzzzzz"); strings.Contains(r.errout, "did you mean") {
+		t.Errorf("a guess at what is like nothing: %+v", r)
+	}
+}
+
+// A word that nobody reads to its end is cut; JSON has it whole.
+func TestALongWordIsCut(t *testing.T) {
+	f := newFake(t)
+	word := strings.Repeat("x", 5000)
+	if r := f.run(word); r.code != 2 || len(r.errout) > 500 {
+		t.Errorf("%d bytes: %+v", len(r.errout), r)
+	}
+	if r := f.run(word, "--json"); r.code != 2 || !strings.Contains(r.out, word) {
 		t.Errorf("%+v", r)
 	}
 }
