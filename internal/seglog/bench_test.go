@@ -145,7 +145,7 @@ func BenchmarkAppend(b *testing.B) {
 		b.Run(fmt.Sprint("writers=", writers), func(b *testing.B) {
 			for range b.N {
 				var ratios, rates, tails, idealTails []float64
-				for range 5 {
+				for range 9 {
 					id := newIdeal(b)
 					timed(b, writers, 40*time.Millisecond, id.append)
 					base, i50, i99 := timed(b, writers, 400*time.Millisecond, id.append)

@@ -149,12 +149,12 @@ func (l *Log) makeRoom(need int64, reserve bool) error {
 		w.cap = max(w.cap, end)
 	}
 	if end > w.cap {
-		return l.turnOver(need, 2*w.cap, reserve)
+		return l.turnOver(need, l.sizeAfter(w.cap), reserve)
 	}
 	err := l.grow(end)
 	if err != nil && vfs.IsNoSpace(err) {
 		if reserve && w.next != w.seg.first && l.o.Reserve.isHeld() {
-			return l.turnOver(need, 2*w.cap, true)
+			return l.turnOver(need, l.sizeAfter(w.cap), true)
 		}
 		return noSpace(err)
 	}

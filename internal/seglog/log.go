@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 	"sync"
 	"time"
 )
@@ -14,8 +13,8 @@ type Options struct {
 	// MaxSegmentBytes bounds a segment file; 64 MiB, which is also the most.
 	// A single larger append still gets a segment of its own.
 	MaxSegmentBytes int64
-	// FirstSegmentBytes is the size of the first segment: each one that fills
-	// up is followed by one of twice its size. 1 MiB.
+	// FirstSegmentBytes is the size of the first segment, 1 MiB. Each one that
+	// fills up is followed by one of four times its size, or twice from 4 MiB on.
 	FirstSegmentBytes int64
 	// IdleAfter is the time after the last append at which a mark attests it
 	// as synced, so that damage to it can be told from a torn write. One second;
@@ -40,6 +39,8 @@ type Log struct {
 	mu      sync.Mutex
 	queue   []*batch // in the order of the log; the last one may still take appends
 	queued  int      // bytes
+	usual   int      // appends in the last batch
+	joined  int      // appends in the queue
 	busy    bool     // somebody runs batches: who set it, or whom work was sent to
 	turn    uint64
 	turnErr error // why the last turn ended
@@ -79,9 +80,9 @@ func (l *Log) serve() {
 		case <-l.idle.C:
 			l.attest()
 		case <-l.work:
-			runtime.Gosched() // let those whom the last batch woke join this one
+			l.gather()
 			for l.round() {
-				runtime.Gosched()
+				l.gather()
 			}
 		}
 	}
@@ -112,33 +113,31 @@ func (l *Log) append(ctx context.Context, reserve bool, recs [][]byte) (uint64, 
 	}
 	crcs := checksums(few[:], recs)
 	for {
-		if err := l.waitRoom(ctx); err != nil {
-			return 0, err
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
 		}
 		l.mu.Lock()
+		if l.queued >= maxQueuedBytes {
+			l.waitRoomLocked(ctx)
+			continue
+		}
 		if err := l.refusalLocked(); err != nil {
 			l.mu.Unlock()
 			return 0, err
 		}
 		b, g := l.joinLocked(reserve, size, recs, crcs)
-		lead := !l.busy
+		lead, company := !l.busy, l.usual > 1
 		l.busy = true
 		l.mu.Unlock()
 		if lead {
+			if company {
+				l.gather()
+			}
 			l.round()
 			l.handOver()
 		}
-		select {
-		case <-b.done:
-		default:
-			select {
-			case <-b.done:
-			case <-ctx.Done():
-				if l.withdraw(b, g) {
-					return 0, context.Cause(ctx)
-				}
-				<-b.done
-			}
+		if gone := l.await(ctx, b, g); gone {
+			return 0, context.Cause(ctx)
 		}
 		if reserve && b.behind {
 			continue // not refused for its own sake
@@ -150,26 +149,32 @@ func (l *Log) append(ctx context.Context, reserve bool, recs [][]byte) (uint64, 
 	}
 }
 
-// waitRoom waits while too much is queued.
-func (l *Log) waitRoom(ctx context.Context) error {
-	for {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		l.mu.Lock()
-		if l.queued < maxQueuedBytes {
-			l.mu.Unlock()
-			return nil
-		}
-		if l.room == nil {
-			l.room = make(chan struct{})
-		}
-		room := l.room
-		l.mu.Unlock()
+// await waits for the batch. It reports true when ctx ended while the append still
+// had its place in the queue, which it has left then.
+func (l *Log) await(ctx context.Context, b *batch, g int) (gone bool) {
+	if ctx.Done() != nil {
 		select {
-		case <-room:
+		case <-b.done:
 		case <-ctx.Done():
+			if l.withdraw(b, g) {
+				return true
+			}
 		}
+	}
+	<-b.done
+	return false
+}
+
+// waitRoomLocked waits until the queue has shrunk, or ctx ends. It unlocks l.mu.
+func (l *Log) waitRoomLocked(ctx context.Context) {
+	if l.room == nil {
+		l.room = make(chan struct{})
+	}
+	room := l.room
+	l.mu.Unlock()
+	select {
+	case <-room:
+	case <-ctx.Done():
 	}
 }
 

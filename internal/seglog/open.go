@@ -17,6 +17,7 @@ import (
 const (
 	maxSegmentBytes   = 64 << 20
 	firstSegmentBytes = 1 << 20
+	smallSegmentBytes = 4 << 20 // up to here segments grow by four
 	leastSegmentBytes = dataStart + 1024
 	lockName          = "lock"
 	damageDir         = "damage"
@@ -166,11 +167,19 @@ func (l *Log) reopen(g *segment) error {
 	return nil
 }
 
+// sizeAfter returns the size of the segment that follows one of size bytes.
+func (l *Log) sizeAfter(size int64) int64 {
+	if size <= smallSegmentBytes {
+		size *= 2
+	}
+	return min(2*size, l.o.MaxSegmentBytes)
+}
+
 // capFor returns where a segment of size bytes is to be full.
 func (l *Log) capFor(size int64) int64 {
 	full := l.o.FirstSegmentBytes
 	for full < size && full < l.o.MaxSegmentBytes {
-		full = min(2*full, l.o.MaxSegmentBytes)
+		full = l.sizeAfter(full)
 	}
 	return max(full, size)
 }

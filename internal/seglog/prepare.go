@@ -4,107 +4,128 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-
-	"github.com/comity-dev/comity/internal/vfs"
 )
 
 // A preparer writes the zeros of the next segment while the active one fills,
 // in a file of its own: a sync of the active file waits for all dirty blocks of
 // that file, and would wait for the zeros as well.
 type preparer struct {
-	todo chan int64 // size of the next segment; nil when nothing is prepared
+	todo chan struct{} // nil when nothing is prepared ahead
 
-	mu      sync.Mutex
-	asked   bool
-	wanted  bool // false tells the goroutine to stop where it is
-	halted  bool // the log is being closed
-	working sync.WaitGroup
-	spare   *blank
+	mu     sync.Mutex
+	size   int64 // of the next segment
+	ready  int64 // how much of it should be prepared by now
+	spare  *blank
+	stuck  bool // an error: wait for the next segment
+	halted bool // the log is being closed
+
+	stepping sync.Mutex // held while the file of the spare is written; taken under mu
 }
 
 func (p *preparer) start(l *Log) {
 	if l.o.Inline {
 		return
 	}
-	p.todo = make(chan int64, 1)
+	p.todo = make(chan struct{}, 1)
 	l.wg.Go(func() {
 		for {
 			select {
 			case <-l.stop:
 				return
-			case size := <-p.todo:
-				p.prepare(l, size)
+			case <-p.todo:
+				p.prepare(l)
 			}
 		}
 	})
 }
 
-// want asks for the next segment once a quarter of the active one is full.
+// want asks for the next segment, as far as the active one is full: the zeros
+// keep pace with the records, so that they take little from them.
 func (p *preparer) want(l *Log) {
 	w := &l.w
-	if p.todo == nil || w.off < w.cap/4 {
+	from := w.cap / 8
+	if p.todo == nil || w.off < from {
 		return
 	}
+	size := l.sizeAfter(w.cap)
+	ready := min(size, (w.off-from)*size/(w.cap*5/8)+growStep)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.asked || p.halted {
+	if p.halted || p.stuck || ready/growStep <= p.ready/growStep && ready < size || p.ready == size {
 		return
 	}
-	p.asked, p.wanted = true, true
-	p.working.Add(1)
-	p.todo <- min(2*w.cap, l.o.MaxSegmentBytes)
+	p.ready, p.size = ready, size
+	select {
+	case p.todo <- struct{}{}:
+	default: // it is at work, and looks again
+	}
 }
 
-// prepare writes the spare. A failure only means that there is none: the log
-// makes its next segment itself then, and meets the error.
-func (p *preparer) prepare(l *Log, size int64) {
-	defer p.working.Done()
-	path := filepath.Join(l.dir, spareName)
-	f, err := l.fsys.Open(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return
-	}
-	b := &blank{spareName, f, 0, size}
-	for b.alloc < size && p.goOn() {
-		if err := p.step(f, b); err != nil {
-			f.Close()
-			l.fsys.Remove(path)
+// prepare writes the spare as far as it is wanted. A failure only means that
+// there is none: the log makes its next segment itself then, and meets the error.
+func (p *preparer) prepare(l *Log) {
+	for {
+		p.mu.Lock()
+		if p.halted || p.stuck || p.spare != nil && p.spare.alloc >= p.ready || p.ready == 0 {
+			p.mu.Unlock()
 			return
 		}
+		if p.spare == nil {
+			f, err := l.fsys.Open(filepath.Join(l.dir, spareName), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+			if err != nil {
+				p.stuck = true
+				p.mu.Unlock()
+				return
+			}
+			p.spare = &blank{spareName, f, 0, p.size}
+		}
+		b := p.spare
+		p.stepping.Lock()
+		p.mu.Unlock()
+		err := b.step()
+		p.stepping.Unlock()
+		if err != nil {
+			p.mu.Lock()
+			p.stuck = true
+			p.mu.Unlock()
+		}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.spare = b
 }
 
-func (p *preparer) step(f vfs.File, b *blank) error {
+// A writebacker can begin to write out what it was given, ahead of Sync.
+type writebacker interface{ Writeback(off, n int64) }
+
+// step writes the next zeros, and syncs the file when it is whole: each sync
+// before would cost the log's own syncs a commit of the file system's journal.
+func (b *blank) step() error {
 	n := min(growStep, b.cap-b.alloc)
-	if err := f.Preallocate(b.alloc, n); err != nil {
+	if err := b.file.Preallocate(b.alloc, n); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
-		return err
+	if w, ok := b.file.(writebacker); ok {
+		w.Writeback(b.alloc, n)
 	}
 	b.alloc += n
-	return nil
+	if b.alloc < b.cap {
+		return nil
+	}
+	return b.file.Sync()
 }
 
-func (p *preparer) goOn() bool {
+// take returns the spare as far as it is prepared, or nil. A spare that met an
+// error is not to be trusted.
+func (p *preparer) take(l *Log) *blank {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.wanted && !p.halted
-}
-
-// take returns the spare as far as it is prepared, or nil.
-func (p *preparer) take() *blank {
-	p.mu.Lock()
-	p.wanted = false
-	p.mu.Unlock()
-	p.working.Wait()
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.stepping.Lock() // a step that runs ends first
+	defer p.stepping.Unlock()
 	b := p.spare
-	p.spare, p.asked = nil, false
+	if b != nil && p.stuck {
+		b.file.Close()
+		l.fsys.Remove(filepath.Join(l.dir, b.name))
+		b = nil
+	}
+	p.spare, p.ready, p.stuck = nil, 0, false
 	return b
 }
 

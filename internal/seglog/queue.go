@@ -3,6 +3,7 @@ package seglog
 import (
 	"errors"
 	"fmt"
+	"runtime"
 )
 
 // refusalLocked returns why nothing can be appended any more.
@@ -20,11 +21,12 @@ func (l *Log) joinLocked(reserve bool, size int, recs [][]byte, crcs []uint32) (
 		b = l.queue[n-1]
 	}
 	if b == nil || b.control != nil || b.reserve != reserve || len(b.buf) > 0 && len(b.buf)+size > softBatchBytes {
-		b = &batch{reserve: reserve, done: make(chan struct{}), buf: l.bufferLocked()}
+		b = &batch{reserve: reserve, done: make(chan struct{}), buf: l.bufferLocked(), groups: make([]group, 0, max(1, l.usual))}
 		l.queue = append(l.queue, b)
 	}
 	g := b.add(recs, crcs)
 	l.queued += size
+	l.joined++
 	return b, g
 }
 
@@ -62,6 +64,27 @@ func (l *Log) withdraw(b *batch, g int) bool {
 	return false
 }
 
+// gather lets those whom the last batch woke join the next one: as long as more
+// come, and until there are as many as there were. Without it, the few that are
+// quickest would get a sync of their own, and on a busy machine the syncs would
+// take the time that the others need to come.
+func (l *Log) gather() {
+	const most, idle = 16, 2
+	for yields, still, before := 0, 0, 0; yields < most && still < idle; yields++ {
+		runtime.Gosched()
+		l.mu.Lock()
+		joined, usual := l.joined, l.usual
+		l.mu.Unlock()
+		if joined >= usual {
+			return
+		}
+		if still++; joined > before {
+			still = 0
+		}
+		before = joined
+	}
+}
+
 // round runs the first batch of the queue. It reports false, and the log is no
 // longer busy, when the queue is empty.
 func (l *Log) round() bool {
@@ -76,6 +99,8 @@ func (l *Log) round() bool {
 	l.queue[len(l.queue)-1] = nil
 	l.queue = l.queue[:len(l.queue)-1]
 	l.queued -= len(b.buf)
+	l.joined -= len(b.groups)
+	l.usual = min(len(b.groups), 4096)
 	if l.room != nil && l.queued < maxQueuedBytes {
 		close(l.room)
 		l.room = nil
@@ -162,6 +187,7 @@ func (l *Log) failQueueLocked(err error, behind bool) {
 		}
 		b.err, b.behind = err, behind
 		l.queued -= len(b.buf)
+		l.joined -= len(b.groups)
 		close(b.done)
 	}
 	clear(l.queue[len(kept):])

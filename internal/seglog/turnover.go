@@ -65,7 +65,7 @@ func (l *Log) turnOver(need, size int64, reserve bool) error {
 // blank returns a file with at least room written bytes: the spare that was
 // prepared, or a new one, or the reserve.
 func (l *Log) blank(room, size int64, reserve bool) (*blank, error) {
-	if b := l.prep.take(); b != nil {
+	if b := l.prep.take(l); b != nil {
 		if b.alloc >= room {
 			b.cap = max(b.cap, room)
 			return b, nil

@@ -61,12 +61,14 @@ func (f osFile) Size() (int64, error) {
 
 func (f osFile) Preallocate(off, n int64) error { return WriteZeros(f, off, n) }
 
-// WriteZeros writes n zero bytes at off in writes of at most 1 MiB.
+// zeroBlock is only ever read.
+var zeroBlock [256 << 10]byte
+
+// WriteZeros writes n zero bytes at off, in writes of at most 256 KiB.
 func WriteZeros(w io.WriterAt, off, n int64) error {
-	zeros := make([]byte, min(n, 1<<20))
 	for n > 0 {
-		step := min(n, int64(len(zeros)))
-		if _, err := w.WriteAt(zeros[:step], off); err != nil {
+		step := min(n, int64(len(zeroBlock)))
+		if _, err := w.WriteAt(zeroBlock[:step], off); err != nil {
 			return err
 		}
 		off, n = off+step, n-step

@@ -20,3 +20,9 @@ func syncFile(f *os.File) error {
 		return nil
 	}
 }
+
+// Writeback starts to write out a part of the file and does not wait for it. It
+// makes nothing durable: it only leaves less to do for the next Sync.
+func (f osFile) Writeback(off, n int64) {
+	unix.SyncFileRange(int(f.Fd()), off, n, unix.SYNC_FILE_RANGE_WRITE)
+}
