@@ -44,8 +44,12 @@ func (r *Room) resume(ctx context.Context) {
 	r.others = r.others || len(r.journal.Health().SecondUsers) > 0
 	rows := r.journal.Local(rowOwner)
 	_, _ = r.decide(ctx, func(tx *journal.Tx) error { // why it failed is in Broken, and in every later write
-		for sid := range rows { // of sessions whose close did not come to be written
-			r.owners[sid] = &owner{closing: reasonProcess}
+		for sid := range rows {
+			if s, ok := tx.State().Session(r.id(sid)); ok && s.State == fold.SessionEnded && r.ours(tx, s) {
+				r.owners[sid] = &owner{closing: reasonProcess} // its close did not come to be written
+			} else if !ok || s.State != fold.SessionOpen || !r.ours(tx, s) {
+				r.forgetRows(tx, sid)
+			}
 		}
 		for s := range tx.State().OpenSessions() {
 			if r.ours(tx, s) {
@@ -63,7 +67,7 @@ func (r *Room) resume(ctx context.Context) {
 			l.acknowledge(toldIn(tx.Local(rowTold, sid)))
 		}
 		if len(r.owners) == 0 {
-			return errUnchanged
+			return nil
 		}
 		return tx.Begin() // names the living, who go on
 	})
