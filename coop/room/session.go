@@ -71,6 +71,7 @@ func (r *Room) openSession(ctx context.Context, a Actor, req api.SessionOpenRequ
 	}
 	reply.Written = written(done)
 	r.view(func(v look) { reply.Session, _ = r.sessionView(v, r.id(sid)) })
+	reply.Session.Session = sid // also while the opening of who was faster is not synced yet
 	return reply, nil
 }
 
