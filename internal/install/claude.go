@@ -172,15 +172,16 @@ func (o Options) fillSettings(b []byte, f *File) []Edit {
 	return []Edit{{At: len(mark), Old: string(b[len(mark):]), New: text.String() + s.nl}}
 }
 
-// keepEmpty remembers the white space of a container that has nothing in it.
+// keepEmpty remembers the white space at the end of a container without kids:
+// all that is in it, or all behind its last comment.
 func (f *File) keepEmpty(d *document, c *node, name string) {
-	if !d.hollow(c) {
+	if len(c.kids) > 0 {
 		return
 	}
 	if f.Empty == nil {
 		f.Empty = make(map[string]string)
 	}
-	f.Empty[name] = string(d.b[c.start+1 : c.end-1])
+	f.Empty[name] = string(d.b[d.behindComments(c.start+1, c.end) : c.end-1])
 }
 
 func (d *document) wrong(path string, n *node, what string) error {
@@ -215,7 +216,7 @@ func (o Options) stripSettings(path string, b []byte, f *File) (out []byte, gone
 }
 
 // cleanUp removes the container name if it is empty and we made it; one that was
-// there gets its white space back.
+// there stays.
 func cleanUp(path string, b []byte, f *File, name string) ([]byte, error) {
 	d, err := parse(path, b)
 	if err != nil {
@@ -225,17 +226,26 @@ func cleanUp(path string, b []byte, f *File, name string) ([]byte, error) {
 	if _, event, ok := strings.Cut(name, "/"); ok {
 		above, c = c, c.member(event)
 	}
-	if c == nil || !d.hollow(c) {
+	if c == nil || len(c.kids) > 0 {
 		return b, nil
 	}
-	if f == nil || slices.Contains(f.Made, name) {
+	if d.hollow(c) && (f == nil || slices.Contains(f.Made, name)) {
 		return apply(b, d.takeOut(above, slices.Index(above.kids, c)))
 	}
-	return apply(b, d.refill(c, f.Empty[name]))
+	return apply(b, d.refill(c, f, name))
 }
 
-func (d *document) refill(c *node, space string) []Edit {
-	return []Edit{{At: c.start + 1, Old: string(d.b[c.start+1 : c.end-1]), New: space}}
+// refill gives a container without kids the white space back that it had.
+func (d *document) refill(c *node, f *File, name string) []Edit {
+	if f == nil {
+		return nil
+	}
+	space, ok := f.Empty[name]
+	at := d.behindComments(c.start+1, c.end)
+	if !ok || d.inLineComment(at) && !strings.HasPrefix(strings.TrimLeft(space, " \t\r"), "\n") {
+		return nil
+	}
+	return []Edit{{At: at, Old: string(d.b[at : c.end-1]), New: space}}
 }
 
 func cleanRoot(path string, b []byte, f *File) ([]byte, bool, error) {
@@ -243,7 +253,7 @@ func cleanRoot(path string, b []byte, f *File) ([]byte, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if f == nil || !d.hollow(d.root) {
+	if f == nil || len(d.root.kids) > 0 {
 		return b, false, nil
 	}
 	if slices.Contains(f.Made, "") && len(d.comments) == 0 {
@@ -252,6 +262,6 @@ func cleanRoot(path string, b []byte, f *File) ([]byte, bool, error) {
 		}
 		return []byte(f.Edits[0].Old), false, nil
 	}
-	b, err = apply(b, d.refill(d.root, f.Empty[""]))
+	b, err = apply(b, d.refill(d.root, f, ""))
 	return b, false, err
 }
