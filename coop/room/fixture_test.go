@@ -109,7 +109,8 @@ func (f *fixture) shut() {
 	f.down = true
 	f.stop()
 	f.ran.Wait()
-	if err := f.Room.Close(context.Background()); err != nil {
+	broken := f.Broken() != nil // then closing says so too
+	if err := f.Room.Close(context.Background()); err != nil && !broken {
 		f.Errorf("close the room: %v", err)
 	}
 }
@@ -121,19 +122,28 @@ func (f *fixture) reopen() {
 	f.open()
 }
 
-// hear has the journal hold what others wrote, as if it had come over a link.
+// hear has the journal hold what others wrote, as if it had come over a link:
+// vouched for by its signatures alone.
 func (f *fixture) hear(events ...*event.Event) {
+	f.Helper()
+	var recs [][]byte
+	for _, e := range events {
+		rec := append([]byte{byte(journal.RecordEvent), 1}, make([]byte, sha256.Size)...)
+		recs = append(recs, append(rec, e.Raw...))
+	}
+	f.hearRecord(recs...)
+}
+
+// hearRecord puts records into the log between two runs.
+func (f *fixture) hearRecord(recs ...[]byte) {
 	f.Helper()
 	f.shut()
 	log, _, err := seglog.Open(f.fsys, f.cfg.Journal.Dir, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, e := range events {
-		rec := append([]byte{byte(journal.RecordEvent), 1}, make([]byte, sha256.Size)...) // vouched for by its signature alone
-		if _, err := log.Append(f.Context(), append(rec, e.Raw...)); err != nil {
-			f.Fatal(err)
-		}
+	if _, err := log.Append(f.Context(), recs...); err != nil {
+		f.Fatal(err)
 	}
 	if err := log.Close(); err != nil {
 		f.Fatal(err)

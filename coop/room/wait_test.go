@@ -58,7 +58,6 @@ func (f *fixture) release(a room.Actor, words ...string) {
 	if _, err := f.Release(f.Context(), a, api.ReleaseRequest{Claims: words, All: len(words) == 0}); err != nil {
 		f.Fatalf("%s releases %v: %v", a.Session, words, err)
 	}
-	synctest.Wait()
 }
 
 // bubble runs a test of waits.
@@ -309,6 +308,7 @@ func TestSoManyWaitsAndNoMore(t *testing.T) {
 		_, err := f.Claim(t.Context(), bob, api.ClaimRequest{Scope: []string{"src/more.go"}, WaitMS: 1000})
 		wantCode(t, "one more", err, api.CodeBound)
 		f.release(ada)
+		synctest.Wait()
 		if n := f.session("bob").Claims; n != room.MaxWaits {
 			t.Errorf("bob got %d of %d", n, room.MaxWaits)
 		}
