@@ -205,9 +205,9 @@ func (a *app) finish(ctx context.Context, args []string, err error) int {
 	default:
 		code = a.fail(ctx, args, err)
 	}
-	if err := a.out.flush(); err != nil && code == 0 {
+	if err := a.out.flush(); err != nil && (code == 0 || a.asJSON(args)) { // as JSON, a failure is lost with it
 		a.errs.printf("comity: write the result: %v\n", err)
-		code = 1
+		code = max(code, 1)
 	}
 	_ = a.errs.flush() // there is nowhere left to say it
 	return code
