@@ -21,6 +21,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"code":       cmdCode,
 		"refused":    cmdRefused,
+		"full":       cmdFull,
 		"bytes":      cmdBytes,
 		"repeat":     cmdRepeat,
 		"field":      cmdField,
@@ -39,14 +40,25 @@ func execute(ts *testscript.TestScript, args []string) (stdout, stderr string, c
 	return executeWith(ts, "", args)
 }
 
-// executeWith is execute with stdin. The program has no terminal, wherever the
-// tests run.
+// executeWith is execute with stdin.
 func executeWith(ts *testscript.TestScript, stdin string, args []string) (stdout, stderr string, code int) {
+	cmd := command(ts, args)
+	cmd.Stdin = strings.NewReader(stdin)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		ts.Fatalf("%v: %v", args, err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// command is a program in the script's folder and environment. It has no
+// terminal, wherever the tests run.
+func command(ts *testscript.TestScript, args []string) *exec.Cmd {
 	path, err := exec.LookPath(args[0])
 	ts.Check(err)
 	cmd := exec.Command(path, args[1:]...)
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Stdin = strings.NewReader(stdin)
 	withoutTerminal(cmd)
 	if id := ts.Getenv("COMITY_SESSION"); id != "" {
 		cmd.Env = append(cmd.Env, "COMITY_SESSION="+id)
@@ -54,12 +66,7 @@ func executeWith(ts *testscript.TestScript, stdin string, args []string) (stdout
 	for _, name := range []string{"PATH", "HOME", "COMITY_HOME", "GIT_CONFIG_NOSYSTEM", "TMPDIR", "WORK", "SystemRoot"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
-		ts.Fatalf("%v: %v", args, err)
-	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	return cmd
 }
 
 // code N CMD...: CMD exits with N. What it printed is there for stdout and stderr.

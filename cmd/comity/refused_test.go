@@ -143,3 +143,19 @@ func cmdRepository(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	ts.Setenv("R", dir)
 }
+
+// full CMD...: CMD cannot write its result, and says so: exit 1, with a reason.
+func cmdFull(ts *testscript.TestScript, _ bool, args []string) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	ts.Check(err)
+	defer full.Close()
+	cmd := command(ts, args)
+	var errs strings.Builder
+	cmd.Stdout, cmd.Stderr = full, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		ts.Fatalf("%q: %v", args, err)
+	}
+	if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(errs.String(), "no space left") {
+		ts.Fatalf("%q onto a full device exits with %d, want 1 and why: %s", args, code, errs.String())
+	}
+}
