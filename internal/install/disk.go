@@ -3,7 +3,6 @@ package install
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -149,28 +148,47 @@ func (o Options) discard(path string) error {
 // after a crash.
 const configLock = "comity install\n"
 
-// lockConfig takes the lock that git takes to write the config file at path.
-func (o Options) lockConfig(path string) (io.Closer, error) {
+// commitConfig is commit for git's config, under the lock that git takes to
+// write it. check says whether the config is still what the plan saw.
+//
+// The lock is not synced when it is taken: after a loss of power it is better
+// gone. One sync makes the new config and the end of the lock durable together.
+func (o Options) commitConfig(path string, check func() error) error {
 	lock := path + ".lock"
-	o.breakConfigLock(lock)
-	err := vfs.CreateFile(o.FS, lock, []byte(configLock))
+	o.breakConfigLock(lock, false)
+	f, err := o.FS.Open(lock, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("%s is there: git is writing its config; try again", lock)
+		return fmt.Errorf("%s is there: git is writing its config; try again", lock)
 	}
 	if err != nil {
-		return nil, err
+		o.breakConfigLock(lock, true) // made, perhaps, though it is reported as failed
+		return err
 	}
-	return closer(func() error { return o.remove(lock) }), nil
+	_, err = f.WriteAt([]byte(configLock), 0)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = check()
+	}
+	if err == nil {
+		err = o.FS.Rename(beside(path), path)
+	}
+	if uerr := o.discard(lock); uerr != nil {
+		err = errors.Join(err, uerr, o.discard(lock))
+	}
+	if err != nil {
+		return err
+	}
+	return o.FS.SyncDir(filepath.Dir(path))
 }
 
 // breakConfigLock removes the lock if it is ours, left by a crash: who calls this
-// holds the lock of all installs.
-func (o Options) breakConfigLock(lock string) {
-	if b, err := vfs.ReadFile(o.FS, lock, 1<<10); err == nil && string(b) == configLock {
+// holds the lock of all installs. With torn, one that is no longer than ours counts,
+// as a loss of power may have torn it: it is for where we are known to have been.
+func (o Options) breakConfigLock(lock string, torn bool) {
+	b, err := vfs.ReadFile(o.FS, lock, 1<<10)
+	if err == nil && (string(b) == configLock || torn && len(b) <= len(configLock)) {
 		o.discard(lock)
 	}
 }
-
-type closer func() error
-
-func (c closer) Close() error { return c() }

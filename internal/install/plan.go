@@ -146,11 +146,6 @@ func (p *Plan) run() error {
 			return fmt.Errorf("%s %s: %w", p.steps[i].do, p.steps[i].path, err)
 		}
 	}
-	for i := range p.steps {
-		if err := p.steps[i].finish(p.o); err != nil {
-			return fmt.Errorf("unlock %s: %w", p.steps[i].path, err)
-		}
-	}
 	return nil
 }
 

@@ -186,7 +186,7 @@ func (o Options) sweepFiles(r *Record) {
 	for _, f := range r.Files {
 		o.discard(beside(f.Path))
 		if f.Kind == kindConfig {
-			o.breakConfigLock(f.Path + ".lock")
+			o.breakConfigLock(f.Path+".lock", true)
 		}
 	}
 }

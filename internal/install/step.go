@@ -3,7 +3,6 @@ package install
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 )
@@ -20,7 +19,6 @@ type step struct {
 	git  bool    // a write of git's config, under git's own lock
 	mode fs.FileMode
 
-	lock  io.Closer
 	begun bool
 }
 
@@ -46,13 +44,6 @@ func (s *step) prepare(o Options) error {
 		s.begun = !errors.Is(err, fs.ErrExist) // then it is somebody else's
 		return err
 	case write:
-		if s.git {
-			lock, err := o.lockConfig(s.path)
-			if err != nil {
-				return err
-			}
-			s.lock = lock
-		}
 		return o.prepare(s.path, s.new)
 	}
 	return nil
@@ -64,6 +55,9 @@ func (s *step) commit(o Options) error {
 	}
 	switch s.do {
 	case write:
+		if s.git {
+			return o.commitConfig(s.path, func() error { return s.unchanged(o) })
+		}
 		return o.commit(s.path)
 	case move:
 		return o.rename(s.path, s.to)
@@ -103,16 +97,6 @@ func (s *step) unchanged(o Options) error {
 	return err
 }
 
-// finish gives back what prepare took.
-func (s *step) finish(o Options) error {
-	if s.lock == nil {
-		return nil
-	}
-	lock := s.lock
-	s.lock = nil
-	return lock.Close()
-}
-
 // back takes the step back, whether it happened or not: an operation that was
 // reported as failed may have been done.
 func (s *step) back(o Options) error {
@@ -122,7 +106,7 @@ func (s *step) back(o Options) error {
 	var err error
 	switch s.do {
 	case write:
-		err = errors.Join(o.discard(beside(s.path)), s.backWrite(o))
+		err = errors.Join(o.discard(beside(s.path)), o.restore(s.path, s.new, s.old))
 	case move:
 		err = s.backMove(o)
 	case remove:
@@ -137,10 +121,8 @@ func (s *step) back(o Options) error {
 			err = o.FS.Mkdir(s.path, s.mode)
 		}
 	}
-	return errors.Join(err, s.finish(o))
+	return err
 }
-
-func (s *step) backWrite(o Options) error { return o.restore(s.path, s.new, s.old) }
 
 func (s *step) backMove(o Options) error {
 	from, err := o.read(s.path)

@@ -1,0 +1,242 @@
+package install_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/comity-dev/comity/internal/install"
+	"github.com/comity-dev/comity/internal/vfs"
+	"github.com/comity-dev/comity/internal/vfs/vfstest"
+)
+
+// A scene is a state of the disk in which something is applied.
+type scene struct {
+	name  string
+	files map[string]string // at the start
+	plan  func(o install.Options) (*install.Plan, error)
+}
+
+func scenes(t *testing.T) []scene {
+	claude := func(o install.Options) (*install.Plan, error) { return install.Claude(t.Context(), o, "user") }
+	hooks := func(o install.Options) (*install.Plan, error) { return install.Git(t.Context(), o, true) }
+	return []scene{
+		{"claude", map[string]string{"/home/.claude/settings.json": "{\n  \"model\": \"opus\"\n}\n"}, claude},
+		{"claude from nothing", map[string]string{}, claude},
+		{"configured hooks", map[string]string{"/top/.git/config": "[core]\n\tbare = false\n"}, hooks},
+	}
+}
+
+// start is a disk with the files of s on it, all durable.
+func (s scene) start(t *testing.T) (*vfstest.Disk, install.Options) {
+	d := vfstest.New()
+	for _, dir := range []string{"/home", "/top/.git", "/state/install"} {
+		if err := vfs.MkdirAll(d, dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := vfs.CreateFile(d, "/state/install/lock", nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range s.files {
+		if err := vfs.MkdirAll(d, "/home/.claude"); err != nil {
+			t.Fatal(err)
+		}
+		if err := vfs.WriteFile(d, name, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d, s.options(d)
+}
+
+func (s scene) options(d *vfstest.Disk) install.Options {
+	o := install.Options{FS: d, Home: "/home", State: "/state", GitVersion: "git version 2.54.0"}
+	o.Repo.Top, o.Repo.GitDir, o.Repo.CommonDir = "/top", "/top/.git", "/top/.git"
+	return o
+}
+
+// tree is all files and folders of d.
+func tree(t *testing.T, d *vfstest.Disk) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	var visit func(dir string)
+	visit = func(dir string) {
+		names, err := d.List(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			path := dir + "/" + name
+			info, err := d.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Dir {
+				all[path+"/"] = ""
+				visit(path)
+				continue
+			}
+			all[path] = fmt.Sprintf("%o %s", info.Mode, d.Bytes(path))
+		}
+	}
+	visit("/home")
+	visit("/top")
+	visit("/state")
+	return all
+}
+
+// freed takes everything out and says what is left.
+func freed(t *testing.T, o install.Options, d *vfstest.Disk) (map[string]string, error) {
+	t.Helper()
+	p, err := install.UninstallAll(t.Context(), o)
+	if err == nil {
+		_, err = p.Apply(t.Context())
+	}
+	return tree(t, d), err
+}
+
+// Each operation of an install, and of an uninstall, fails once, lost or kept
+// though reported lost. Either it was all done, or nothing is left of it; and in
+// any case uninstall gives back what was there.
+func TestEachOperationFails(t *testing.T) {
+	for _, s := range scenes(t) {
+		for _, kept := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/kept=%v", s.name, kept), func(t *testing.T) {
+				d, o := s.start(t)
+				before := tree(t, d)
+				failed := 0
+				for n := 0; ; n++ {
+					d, o = s.start(t)
+					p, err := s.plan(o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					first := d.Ops()
+					d.Fail(vfstest.Fault{At: first + n, Err: vfstest.EIO, Kept: kept})
+					_, err = p.Apply(t.Context())
+					done := d.Ops() <= first+n
+					d.Repair()
+					if err != nil {
+						failed++
+						if got := tree(t, d); !maps.Equal(got, before) && !leftRecordOnly(got, before) {
+							t.Errorf("operation %d failed, %v, and left (-want +got):\n%s", n, err, cmp.Diff(before, got))
+						}
+					}
+					if got, err := freed(t, o, d); err != nil || !maps.Equal(got, before) && !leftRecordOnly(got, before) {
+						t.Errorf("operation %d failed; uninstall = %v (-want +got):\n%s", n, err, cmp.Diff(before, got))
+					}
+					if done {
+						break
+					}
+				}
+				if failed < 8 {
+					t.Errorf("only %d operations failed", failed)
+				}
+			})
+		}
+	}
+}
+
+// leftRecordOnly allows for the record, or a part of it, that a disk kept that
+// reported its loss.
+func leftRecordOnly(got, before map[string]string) bool {
+	for name, text := range before {
+		if got[name] != text {
+			return false
+		}
+	}
+	for name := range got {
+		if _, ok := before[name]; !ok && len(name) < len("/state/install/") || !ok && name[:len("/state/install/")] != "/state/install/" {
+			return false
+		}
+	}
+	return true
+}
+
+func TestEachOperationOfUninstallFails(t *testing.T) {
+	for _, s := range scenes(t) {
+		for _, kept := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/kept=%v", s.name, kept), func(t *testing.T) {
+				d, _ := s.start(t)
+				before := tree(t, d)
+				for n := 0; ; n++ {
+					d, o := s.start(t)
+					p, err := s.plan(o)
+					applied(t, p, err)
+					if p, err = install.UninstallAll(t.Context(), o); err != nil {
+						t.Fatal(err)
+					}
+					first := d.Ops()
+					d.Fail(vfstest.Fault{At: first + n, Err: vfstest.EIO, Kept: kept})
+					p.Apply(t.Context())
+					done := d.Ops() <= first+n
+					d.Repair()
+					if got, err := freed(t, o, d); err != nil || !maps.Equal(got, before) {
+						t.Errorf("operation %d failed; uninstall again = %v (-want +got):\n%s", n, err, cmp.Diff(before, got))
+					}
+					if done {
+						break
+					}
+				}
+			})
+		}
+	}
+}
+
+// The power goes at each operation, and the disk keeps what it likes of what was
+// not synced. A settings file is as before or as after, and uninstall gives
+// back what was there.
+func TestPowerGoesAtEachOperation(t *testing.T) {
+	for _, s := range scenes(t) {
+		t.Run(s.name, func(t *testing.T) {
+			d, o := s.start(t)
+			before := tree(t, d)
+			p, err := s.plan(o)
+			applied(t, p, err)
+			after := tree(t, d)
+			crashes := 0
+			for n := 0; ; n++ {
+				d, o := s.start(t)
+				p, err := s.plan(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				first := d.Ops()
+				d.PowerOff(first + n)
+				_, err = p.Apply(t.Context())
+				if err == nil {
+					break
+				}
+				if !errors.Is(err, vfstest.ErrPowerOff) {
+					t.Fatal(err)
+				}
+				limit := 200
+				vfstest.Every(func(choose func(int) int) bool {
+					crashes++
+					c := d.Crash(choose)
+					for _, name := range []string{"/home/.claude/settings.json", "/top/.git/config"} {
+						if got := tree(t, c)[name]; got != before[name] && got != after[name] {
+							t.Errorf("power off at %d: %s is %q", n, name, got)
+						}
+					}
+					got, err := freed(t, s.options(c), c)
+					delete(got, "/top/.git/config.lock") // cut: not to be told from git's own
+					if err == nil && !maps.Equal(got, before) && !leftRecordOnly(got, before) {
+						t.Errorf("power off at %d; uninstall (-want +got):\n%s", n, cmp.Diff(before, got))
+					}
+					if err != nil {
+						t.Errorf("power off at %d; uninstall = %v", n, err)
+					}
+					limit--
+					return limit > 0 && !t.Failed()
+				})
+			}
+			if crashes < 20 {
+				t.Errorf("only %d states after a crash", crashes)
+			}
+		})
+	}
+}
