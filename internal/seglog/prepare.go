@@ -77,17 +77,19 @@ func (p *preparer) prepare(l *Log) {
 				p.mu.Unlock()
 				return
 			}
-			p.spare = &blank{spareName, f, 0, p.size}
+			p.spare = &blank{name: spareName, file: f, cap: p.size}
 		}
 		b := p.spare
 		p.stepping.Lock()
 		p.mu.Unlock()
-		err := b.step()
+		b.bad = b.step() != nil
+		bad := b.bad
 		p.stepping.Unlock()
-		if err != nil {
+		if bad {
 			p.mu.Lock()
-			p.stuck = true
+			p.stuck = p.stuck || p.spare == b
 			p.mu.Unlock()
+			return
 		}
 	}
 }
@@ -120,7 +122,7 @@ func (p *preparer) take(l *Log) *blank {
 	p.stepping.Lock() // a step that runs ends first
 	defer p.stepping.Unlock()
 	b := p.spare
-	if b != nil && p.stuck {
+	if b != nil && b.bad {
 		b.file.Close()
 		l.fsys.Remove(filepath.Join(l.dir, b.name))
 		b = nil

@@ -10,13 +10,13 @@ import (
 type Record struct {
 	Index uint64
 	// Data stays valid, and must not be changed: it is part of a block of
-	// 256 KiB or more that came off the disk at once. Clone what is kept for
+	// 64 KiB or more that came off the disk at once. Clone what is kept for
 	// long.
 	Data []byte
 }
 
 const (
-	readChunk   = 256 << 10
+	readChunk   = 64 << 10
 	lookupChunk = placeStride + 8<<10
 )
 

@@ -25,6 +25,7 @@ type blank struct {
 	file  vfs.File
 	alloc int64
 	cap   int64
+	bad   bool // a write or a sync of it failed
 }
 
 // turnOver seals the segment and opens the next one, of size bytes and with room
@@ -103,7 +104,7 @@ func (l *Log) newBlank(name string, n int64) (*blank, error) {
 		l.fsys.Remove(path)
 		return nil, err
 	}
-	return &blank{name, f, n, n}, nil
+	return &blank{name: name, file: f, alloc: n, cap: n}, nil
 }
 
 // takeReserve makes the reserve a blank; cause is why it is needed.
@@ -123,7 +124,7 @@ func (l *Log) takeReserve(name string, room int64, cause error) (*blank, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &blank{name, f, r.bytes, r.bytes}, nil
+	return &blank{name: name, file: f, alloc: r.bytes, cap: r.bytes}, nil
 }
 
 // newHeader returns the header of a new segment, with a salt of its own.
