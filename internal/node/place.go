@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -74,6 +75,10 @@ func (n *node) find(ctx context.Context, dir string) (*place, error) {
 		return at, nil
 	}
 	at, err := n.look(ctx, dir)
+	var gone *fs.PathError
+	if errors.As(err, &gone) {
+		return nil, api.Errorf(api.CodeNoRepository, "folder %s: %v", dir, gone.Err).WithHint("go to a folder that is there, or name it: comity --repo DIR")
+	}
 	if err != nil {
 		return nil, gitError(err, dir)
 	}
