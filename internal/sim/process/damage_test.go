@@ -45,6 +45,7 @@ func (s *stage) allIn(want, got map[string]string) {
 }
 
 func TestFlippedByteCostsItsRecordAndNoOther(t *testing.T) {
+	t.Parallel()
 	s, want := recorded(t)
 	lost := ""
 	for _, c := range s.status().Claims {
@@ -120,6 +121,7 @@ func (s *stage) damageIsShown(lost string) {
 // What a crash tears off the end was never acknowledged; here it was, since the
 // test cuts what was synced, and so the cut has to be shown.
 func TestTornTailIsCutAndShown(t *testing.T) {
+	t.Parallel()
 	s, want := recorded(t)
 	last := s.claim("s0", "torn-off.go")
 	s.kill()
@@ -147,6 +149,7 @@ func TestTornTailIsCutAndShown(t *testing.T) {
 }
 
 func TestDamageAndTornTailTogether(t *testing.T) {
+	t.Parallel()
 	s, want := recorded(t)
 	var lost []string
 	for _, c := range s.status().Claims {

@@ -49,14 +49,21 @@ func (s *stage) unmount(dir string) {
 	s.eventually(waitLong, "the mount is free", func() bool { err = unix.Unmount(dir, 0); return !errors.Is(err, unix.EBUSY) })
 }
 
+// remount waits, as unmount does.
 func (s *stage) remount(flags uintptr) {
 	s.Helper()
-	if err := unix.Mount("comity-test", s.home, "tmpfs", unix.MS_REMOUNT|flags, ""); err != nil {
+	var err error
+	s.eventually(waitLong, "the mount is free", func() bool {
+		err = unix.Mount("comity-test", s.home, "tmpfs", unix.MS_REMOUNT|flags, "")
+		return !errors.Is(err, unix.EBUSY)
+	})
+	if err != nil {
 		s.Fatalf("remount: %v", err)
 	}
 }
 
 func TestReadOnlyStateFolder(t *testing.T) {
+	t.Parallel()
 	s := onTmpfs(t, "16m")
 	s.open("s0")
 	s.claim("s0", "a.go")
@@ -98,6 +105,7 @@ func (s *stage) endDaemon() {
 
 // A folder that others can read could have been changed by them.
 func TestStateFolderOpenToOthers(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, 1)
 	s.open("s0")
 	s.claim("s0", "a.go")
@@ -180,6 +188,7 @@ func (s *stage) lastEvent() string {
 }
 
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	s := onTmpfs(t, "8m")
 	s.open("s0", "s1", "s2")
 	s.claim("s0", "a.go")
@@ -231,6 +240,7 @@ func TestFullDisk(t *testing.T) {
 
 // The very first start needs room for the key.
 func TestFirstStartOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	s := onTmpfs(t, "4m")
 	free := s.fill()
 	s.mentions(s.refused(1, api.CodeDiskFull, "status"), "full")

@@ -28,6 +28,7 @@ func TestUnusableKeyIsNamedAndNeverReplaced(t *testing.T) {
 			if runtime.GOOS == "windows" && tt.mode != 0o600 {
 				t.Skip("windows has no such permissions")
 			}
+			t.Parallel()
 			s := newStage(t, 1)
 			s.open("s0")
 			claim := s.claim("s0", "a.go")

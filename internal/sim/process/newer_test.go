@@ -16,6 +16,7 @@ import (
 // A log whose segments have a newer format is not touched: every command says
 // that this program has to be upgraded.
 func TestNewerSegmentFormatIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, 1)
 	s.open("s0")
 	s.claim("s0", "a.go")
@@ -71,6 +72,7 @@ func read(t *testing.T, path string) []byte {
 
 // A journal into which a newer release has written is read and not written.
 func TestNewerRecordMakesTheJournalReadOnly(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, 1)
 	s.open("s0")
 	s.claim("s0", "a.go")
