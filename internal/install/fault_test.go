@@ -4,10 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/comity-dev/comity/internal/git"
 	"github.com/comity-dev/comity/internal/install"
 	"github.com/comity-dev/comity/internal/vfs"
 	"github.com/comity-dev/comity/internal/vfs/vfstest"
@@ -15,6 +20,7 @@ import (
 
 // A scene is a state of the disk in which something is applied.
 type scene struct {
+	repo  git.Checkout
 	name  string
 	files map[string]string // at the start
 	plan  func(o install.Options) (*install.Plan, error)
@@ -24,11 +30,40 @@ func scenes(t *testing.T) []scene {
 	claude := func(o install.Options) (*install.Plan, error) { return install.Claude(t.Context(), o, "user") }
 	hooks := func(o install.Options) (*install.Plan, error) { return install.Git(t.Context(), o, true) }
 	return []scene{
-		{"claude", map[string]string{"/home/.claude/settings.json": "{\n  \"model\": \"opus\"\n}\n"}, claude},
-		{"claude from nothing", map[string]string{}, claude},
-		{"configured hooks", map[string]string{"/top/.git/config": "[core]\n\tbare = false\n"}, hooks},
+		{name: "claude", files: map[string]string{"/home/.claude/settings.json": "{\n  \"model\": \"opus\"\n}\n"}, plan: claude},
+		{name: "claude from nothing", files: map[string]string{}, plan: claude},
+		{name: "configured hooks", files: map[string]string{"/top/.git/config": "[core]\n\tbare = false\n"}, plan: hooks},
+		{name: "hook files", files: map[string]string{"HOOKS/pre-commit": "#!/bin/sh\n", "HOOKS/prepare-commit-msg": "#!/bin/sh\nexit 1\n"}, plan: hooks},
 	}
 }
+
+// repo is a repository that git can be asked about, for the scenes in which it
+// is; the hooks of it are on the disk in memory.
+func repo(t *testing.T) git.Checkout {
+	t.Helper()
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	top := t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", top).CombinedOutput(); err != nil {
+		t.Skipf("git init: %v: %s", err, out)
+	}
+	c, err := git.Find(t.Context(), top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (s *scene) setRepo(t *testing.T) {
+	if s.name == "hook files" {
+		s.repo = repo(t)
+		return
+	}
+	s.repo = git.Checkout{Top: "/top", GitDir: "/top/.git", CommonDir: "/top/.git"}
+}
+
+// hooks is the folder of the scene's hooks.
+func (s scene) hooks() string { return filepath.Join(s.repo.CommonDir, "hooks") }
 
 // start is a disk with the files of s on it, all durable.
 func (s scene) start(t *testing.T) (*vfstest.Disk, install.Options) {
@@ -42,7 +77,8 @@ func (s scene) start(t *testing.T) (*vfstest.Disk, install.Options) {
 		t.Fatal(err)
 	}
 	for name, text := range s.files {
-		if err := vfs.MkdirAll(d, "/home/.claude"); err != nil {
+		name = strings.Replace(name, "HOOKS", s.hooks(), 1)
+		if err := vfs.MkdirAll(d, filepath.Dir(name)); err != nil {
 			t.Fatal(err)
 		}
 		if err := vfs.WriteFile(d, name, []byte(text)); err != nil {
@@ -53,8 +89,10 @@ func (s scene) start(t *testing.T) (*vfstest.Disk, install.Options) {
 }
 
 func (s scene) options(d *vfstest.Disk) install.Options {
-	o := install.Options{FS: d, Home: "/home", State: "/state", GitVersion: "git version 2.54.0"}
-	o.Repo.Top, o.Repo.GitDir, o.Repo.CommonDir = "/top", "/top/.git", "/top/.git"
+	o := install.Options{FS: d, Home: "/home", State: "/state", Repo: s.repo, GitVersion: "git version 2.54.0"}
+	if s.name == "hook files" {
+		o.GitVersion = "git version 2.39.5"
+	}
 	return o
 }
 
@@ -82,9 +120,7 @@ func tree(t *testing.T, d *vfstest.Disk) map[string]string {
 			all[path] = fmt.Sprintf("%o %s", info.Mode, d.Bytes(path))
 		}
 	}
-	visit("/home")
-	visit("/top")
-	visit("/state")
+	visit("")
 	return all
 }
 
@@ -103,6 +139,7 @@ func freed(t *testing.T, o install.Options, d *vfstest.Disk) (map[string]string,
 // any case uninstall gives back what was there.
 func TestEachOperationFails(t *testing.T) {
 	for _, s := range scenes(t) {
+		s.setRepo(t)
 		for _, kept := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/kept=%v", s.name, kept), func(t *testing.T) {
 				d, o := s.start(t)
@@ -149,7 +186,7 @@ func leftRecordOnly(got, before map[string]string) bool {
 		}
 	}
 	for name := range got {
-		if _, ok := before[name]; !ok && len(name) < len("/state/install/") || !ok && name[:len("/state/install/")] != "/state/install/" {
+		if _, ok := before[name]; !ok && !strings.HasPrefix(name, "/state/install/") {
 			return false
 		}
 	}
@@ -158,6 +195,7 @@ func leftRecordOnly(got, before map[string]string) bool {
 
 func TestEachOperationOfUninstallFails(t *testing.T) {
 	for _, s := range scenes(t) {
+		s.setRepo(t)
 		for _, kept := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/kept=%v", s.name, kept), func(t *testing.T) {
 				d, _ := s.start(t)
@@ -191,6 +229,7 @@ func TestEachOperationOfUninstallFails(t *testing.T) {
 // back what was there.
 func TestPowerGoesAtEachOperation(t *testing.T) {
 	for _, s := range scenes(t) {
+		s.setRepo(t)
 		t.Run(s.name, func(t *testing.T) {
 			d, o := s.start(t)
 			before := tree(t, d)

@@ -50,7 +50,7 @@ func (o Options) carriers(dir, hook string, f *File) ([]string, error) {
 	}
 	var found []string
 	for _, name := range names {
-		if name != hook && !strings.HasPrefix(name, hook+".") || name == hook+chained {
+		if name != hook && !strings.HasPrefix(name, hook+".") || name == hook+chained || name == beside(hook) {
 			continue
 		}
 		c, err := o.read(filepath.Join(dir, name))

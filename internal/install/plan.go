@@ -98,7 +98,7 @@ func (p *Plan) apply() error {
 		switch {
 		case r.then == nil:
 			err = p.o.removeRecord(r.path)
-		case r.then != r.during:
+		case !sameRecord(r.then, r.during):
 			err = p.o.writeRecord(r.path, r.then)
 		}
 		if err != nil { // all is done; a record too many is found out by the next look
