@@ -75,25 +75,30 @@ func (a *app) logPage(ctx context.Context, req api.LogRequest) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, raw := range p.Events {
-		if a.json {
+	if a.json {
+		for _, raw := range p.Events {
 			a.out.printf("%s\n", raw)
-			continue
 		}
-		var e api.LogEvent
-		if err := json.Unmarshal(raw, &e); err != nil {
+		return p, a.out.flush()
+	}
+	events := make([]api.LogEvent, len(p.Events))
+	for i, raw := range p.Events {
+		if err := json.Unmarshal(raw, &events[i]); err != nil {
 			return nil, api.Errorf(api.CodeInternal, "an event of the log is not understood: %v", err)
 		}
-		scrub(&e)
-		a.out.event(e)
+	}
+	scrub(&events)
+	name := widest(len(events), func(i int) string { return short(events[i].Short, events[i].Event) })
+	for _, e := range events {
+		a.out.event(e, name)
 	}
 	return p, a.out.flush()
 }
 
-func (p *printer) event(e api.LogEvent) {
+func (p *printer) event(e api.LogEvent, name int) {
 	again := ""
 	if e.Again {
 		again = "again"
 	}
-	p.row(0, key(stamp(e.At)).as(faint), key(short(e.Short, e.Event)).as(bold), key(again).as(yellow), flex(e.Text))
+	p.row(0, key(stamp(e.At)).as(faint), key(short(e.Short, e.Event)).as(bold).pad(name), key(again).as(yellow), flex(e.Text))
 }

@@ -121,6 +121,20 @@ func shrink(cells []cell, room int) {
 	}
 }
 
+// widest is the column that the first words of n lines need so that what follows
+// stands in one line; a longer word than maxColumn sticks out.
+func widest(n int, word func(i int) string) int {
+	w := 0
+	for i := range n {
+		if k := width(oneLine(word(i))); k <= maxColumn {
+			w = max(w, k)
+		}
+	}
+	return w
+}
+
+const maxColumn = 20
+
 // heading prints a title and how many things follow.
 func (p *printer) heading(title string, n int) {
 	p.printf("%s %d\n", p.paint(bold, title), n)

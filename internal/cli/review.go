@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/comity-dev/comity/api"
 	"github.com/spf13/cobra"
 )
@@ -103,7 +105,7 @@ func (a *app) reviewed(cmd *cobra.Command, op string, req any, done string) erro
 		a.note("it was %s already; nothing was written", done)
 	}
 	r := rep.Review
-	a.out.row(0, key(short(r.Short, r.Review)).as(bold), key(done), flex(r.Subject), key(r.Verdict))
+	a.out.row(0, key(short(r.Short, r.Review)).as(bold), key(done), flex(r.Subject), key(spoken(r.Verdict)))
 	return nil
 }
 
@@ -126,8 +128,9 @@ func (a *app) reviewListCommand() *cobra.Command {
 		if len(rep.Reviews) == 0 {
 			a.note("no reviews")
 		}
-		for _, r := range rep.Reviews {
-			a.out.review(r, ages{})
+		show := a.out.reviews(rep.Reviews, ages{})
+		for i, r := range rep.Reviews {
+			show(i)
 			for _, ans := range r.Answers {
 				a.out.answer(ans)
 			}
@@ -138,22 +141,32 @@ func (a *app) reviewListCommand() *cobra.Command {
 	return c
 }
 
-func (p *printer) review(r api.Review, g ages) {
+// reviews prints one of several reviews, its columns under those of the others.
+func (p *printer) reviews(all []api.Review, g ages) func(i int) {
+	name := widest(len(all), func(i int) string { return short(all[i].Short, all[i].Review) })
+	state := widest(len(all), func(i int) string { return all[i].State })
+	return func(i int) { p.review(all[i], name, state, g) }
+}
+
+func (p *printer) review(r api.Review, name, state int, g ages) {
 	for_ := ""
 	if r.Reviewer != "" {
 		for_ = "for " + r.Reviewer
 	}
-	p.row(3, key(short(r.Short, r.Review)).as(bold), key(r.State), key(r.Verdict), flexf("by %s", person(r.Session, r.Client)),
+	p.row(3, key(short(r.Short, r.Review)).as(bold).pad(name), key(r.State).pad(state), key(spoken(r.Verdict)), flexf("by %s", person(r.Session, r.Client)),
 		flex(for_), flex(r.Branch), flex(scopes(r.Scope)), key(g.ago(r.AgeMS)))
 	p.row(5, flex(r.Subject).as(faint))
 }
+
+// spoken is a verdict as people say it.
+func spoken(verdict string) string { return strings.ReplaceAll(verdict, "_", " ") }
 
 func (p *printer) answer(a api.Answer) {
 	stale := ""
 	if a.Stale {
 		stale = "stale: the branch has changed since"
 	}
-	p.row(5, key(a.Verdict), flexf("by %s", person(a.Session, a.Client)), key(stale).as(yellow))
+	p.row(5, key(spoken(a.Verdict)), flexf("by %s", person(a.Session, a.Client)), key(stale).as(yellow))
 	if a.Note != "" {
 		p.printf("       ")
 		p.wrapped(7, 7, a.Note)

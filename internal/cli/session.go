@@ -159,8 +159,9 @@ func (a *app) sessionListCommand() *cobra.Command {
 		if len(rep.Sessions) == 0 {
 			a.note("no sessions")
 		}
-		for _, s := range rep.Sessions {
-			a.out.session(s, a.actor(), ages{})
+		show := a.out.sessions(rep.Sessions, a.actor(), ages{})
+		for i := range rep.Sessions {
+			show(i)
 		}
 		return nil
 	})

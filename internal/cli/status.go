@@ -59,7 +59,7 @@ func (g ages) opened(ms int64) string {
 }
 
 func (g ages) idle(ms int64) string {
-	if g.hidden || ms <= 0 {
+	if g.hidden || ms+g.sinceMS < 1000 {
 		return ""
 	}
 	return "idle " + span(ms+g.sinceMS)
@@ -70,11 +70,11 @@ func (p *printer) status(st *api.Status, g ages) {
 	if len(st.Sessions)+len(st.Claims)+len(st.Handovers)+len(st.Reviews)+len(st.Waits) == 0 {
 		p.printf("nobody is here: no sessions, claims, handovers or reviews\n")
 	}
-	p.section("sessions", len(st.Sessions), func(i int) { p.session(st.Sessions[i], st.Session, g) })
-	p.section("claims", len(st.Claims), func(i int) { p.claim(st.Claims[i], g) })
+	p.section("sessions", len(st.Sessions), p.sessions(st.Sessions, st.Session, g))
+	p.section("claims", len(st.Claims), p.claims(st.Claims, g))
 	p.section("waiting", len(st.Waits), func(i int) { p.wait(st.Waits[i], g) })
 	p.section("handovers", len(st.Handovers), func(i int) { p.handover(st.Handovers[i], g) })
-	p.section("reviews", len(st.Reviews), func(i int) { p.review(st.Reviews[i], g) })
+	p.section("reviews", len(st.Reviews), p.reviews(st.Reviews, g))
 	if st.Notices > 0 {
 		p.printf("%s for you: comity notices\n", count(st.Notices, "notice"))
 	}
@@ -112,7 +112,13 @@ func (p *printer) section(title string, n int, item func(int)) {
 	}
 }
 
-func (p *printer) session(s api.Session, acting string, g ages) {
+// sessions prints one of several sessions, its columns under those of the others.
+func (p *printer) sessions(all []api.Session, acting string, g ages) func(i int) {
+	name := widest(len(all), func(i int) string { return all[i].Session })
+	return func(i int) { p.session(all[i], acting, name, g) }
+}
+
+func (p *printer) session(s api.Session, acting string, name int, g ages) {
 	mark := " "
 	if acting != "" && (s.Session == acting && s.Own || s.ID == acting) {
 		mark = "*"
@@ -123,7 +129,7 @@ func (p *printer) session(s api.Session, acting string, g ages) {
 	} else if s.Live == api.LiveUnknown || s.Live == api.LiveExpired {
 		life = "liveness " + s.Live
 	}
-	p.row(0, key(mark).pad(1), key(s.Session).as(bold), flex(s.Client), flex(at(s.By, s.Host)), flex(s.Branch),
+	p.row(0, key(mark).pad(1), key(s.Session).as(bold).pad(name), flex(s.Client), flex(at(s.By, s.Host)), flex(s.Branch),
 		key(count(s.Claims, "claim")), key(life).as(yellow), key(g.opened(s.AgeMS)), key(g.idle(s.IdleMS)))
 	if about := cmp.Or(s.Intent, s.Issue); about != "" {
 		p.row(5, flex(about).as(faint))
@@ -138,12 +144,19 @@ func at(by, host string) string {
 	return by + "@" + host
 }
 
-func (p *printer) claim(c api.Claim, g ages) {
+// claims prints one of several claims, its columns under those of the others.
+func (p *printer) claims(all []api.Claim, g ages) func(i int) {
+	name := widest(len(all), func(i int) string { return short(all[i].Short, all[i].Claim) })
+	standing := widest(len(all), func(i int) string { return all[i].Standing })
+	return func(i int) { p.claim(all[i], name, standing, g) }
+}
+
+func (p *printer) claim(c api.Claim, name, standing int, g ages) {
 	mark := " "
 	if c.Own {
 		mark = "*"
 	}
-	p.row(0, key(mark).pad(1), key(short(c.Short, c.Claim)).as(bold), key(c.Standing).as(standingStyle(c.Standing)), key(by(c)), key(exclusive(c.Mode)),
+	p.row(0, key(mark).pad(1), key(short(c.Short, c.Claim)).as(bold).pad(name), key(c.Standing).as(standingStyle(c.Standing)).pad(standing), key(by(c)), key(exclusive(c.Mode)),
 		flex(scopes(c.Scope)), flex(person(c.Session, c.Client)), keyf("epoch %d", c.Epoch), key(g.ago(c.AgeMS)))
 	if about := cmp.Or(c.Intent, c.Issue, c.Reason); about != "" {
 		p.row(5, flex(about).as(faint))

@@ -36,7 +36,7 @@ const pictured = `sessions 2
      split the lexer
    s-2  codex  bob@fen  dev  0 claims  liveness unknown  opened 2h ago
 claims 2
-*  972572/4  held  src/  s-1 (claude)  epoch 4  1m ago
+*  972572/4   held        src/  s-1 (claude)  epoch 4  1m ago
      split the lexer
    0aaf17/17  conflicted  by 972572/4  src/a.go  s-2 (codex)  epoch 17  5s ago
 waiting 1
