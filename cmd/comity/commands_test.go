@@ -21,6 +21,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"code":       cmdCode,
 		"refused":    cmdRefused,
+		"fits":       cmdFits,
 		"full":       cmdFull,
 		"bytes":      cmdBytes,
 		"repeat":     cmdRepeat,

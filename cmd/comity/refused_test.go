@@ -55,13 +55,27 @@ func refusedInWords(ts *testscript.TestScript, exit int, stdin string, args []st
 	if !strings.HasSuffix(stderr, "\n") || !utf8.ValidString(stderr) {
 		ts.Fatalf("%q: %q is no lines of text", args, stderr)
 	}
-	for line := range strings.Lines(stderr) {
+	mustFit(ts, args, stderr)
+	return stderr
+}
+
+// mustFit holds text to lines of 80 columns that a terminal only shows.
+func mustFit(ts *testscript.TestScript, args []string, text string) {
+	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if utf8.RuneCountInString(line) > 80 || strings.ContainsFunc(line, unicode.IsControl) {
 			ts.Fatalf("%q: not a line for a terminal: %q", args, line)
 		}
 	}
-	return stderr
+}
+
+// fits EXIT CMD...: what CMD prints fits a terminal.
+func cmdFits(ts *testscript.TestScript, _ bool, args []string) {
+	stdout, stderr, code := execute(ts, args[1:])
+	if strconv.Itoa(code) != args[0] || stdout+stderr == "" {
+		ts.Fatalf("%q exits with %d, want %s:\n%s%s", args[1:], code, args[0], stdout, stderr)
+	}
+	mustFit(ts, args[1:], stdout+stderr)
 }
 
 func refusedInJSON(ts *testscript.TestScript, exit int, stdin string, args []string) *api.Error {
