@@ -202,6 +202,12 @@ func actor(session, checkout string) room.Actor {
 	return room.Actor{Session: session, Checkout: id, Top: "/repo" + checkout, By: "Test Person", Host: "host", Tree: tree{}, Git: newGit()}
 }
 
+// actorOf stands where a stands, as another session.
+func actorOf(a room.Actor, session string) room.Actor {
+	a.Session = session
+	return a
+}
+
 func (f *fixture) join(name string) room.Actor { return f.joinAt(name, "a") }
 
 func (f *fixture) joinAt(name, checkout string) room.Actor {
@@ -329,12 +335,14 @@ func (tree) Kind(p string) (room.Kind, error) {
 // git is a checkout on branch main whose tree the test moves.
 type git struct {
 	mu      sync.Mutex
+	branch  string
 	tree    string
 	changed []string
+	asked   int // for commits
 }
 
 func newGit() *git {
-	return &git{tree: strings.Repeat("1", 40), changed: []string{"src/a.go", "src/b.go"}}
+	return &git{branch: "main", tree: strings.Repeat("1", 40), changed: []string{"src/a.go", "src/b.go"}}
 }
 
 func (g *git) move(tree string) {
@@ -344,12 +352,13 @@ func (g *git) move(tree string) {
 }
 
 func (g *git) Head(context.Context) (string, string, error) {
-	return "main", strings.Repeat("c", 40), nil
+	return g.branch, strings.Repeat("c", 40), nil
 }
 
 func (g *git) Commit(_ context.Context, rev string) (string, string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.asked++
 	if rev == "missing" {
 		return "", "", api.Errorf(api.CodeUsage, "no such revision: %s", rev)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/coop/event"
@@ -76,6 +78,9 @@ func (r *Room) compose(ctx context.Context, a Actor, sid string, req api.Handove
 		h.Files = facts.stored()
 		body = strings.TrimLeft(body+"\n\n"+facts.markdown(), "\n")
 	}
+	if err := plainText(body); err != nil {
+		return h, nil, err
+	}
 	body, redacted := redact.Text(body + "\n")
 	if n := len(body); n > event.MaxHandoverBytes {
 		return h, nil, api.Errorf(api.CodeBound, "the handover has %d bytes, at most %d fit: %d too many", n, event.MaxHandoverBytes, n-event.MaxHandoverBytes).
@@ -86,6 +91,21 @@ func (r *Room) compose(ctx context.Context, a Actor, sid string, req api.Handove
 	h.CreatedAt = r.clock.Now().UTC().Format(time.RFC3339)
 	h.Name, h.Task, h.Issue, h.Milestone = clean(req.Name), clean(req.Task), clean(req.Issue), clean(req.Milestone)
 	return h, redacted, nil
+}
+
+// plainText refuses what a reader's terminal would act on or could not show.
+func plainText(body string) error {
+	for i, c := range body {
+		_, width := utf8.DecodeRuneInString(body[i:])
+		switch {
+		case c == utf8.RuneError && width == 1:
+			return api.Errorf(api.CodeUsage, "the handover is not UTF-8 at byte %d", i).WithHint("write it as UTF-8 text")
+		case unicode.IsControl(c) && c != '\n' && c != '\t':
+			return api.Errorf(api.CodeUsage, "the handover holds control character %U at byte %d", c, i).
+				WithHint("write plain text: of control characters only newline and tab")
+		}
+	}
+	return nil
 }
 
 // HandoverList lists the handovers that are offered, or all, newest first.

@@ -1,0 +1,154 @@
+package room_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/coop/room"
+	"github.com/comity-dev/comity/internal/vfs/vfstest"
+)
+
+// crowded is a room in memory with n live claims of n/20 sessions.
+func crowded(b *testing.B, n int) *fixture {
+	b.Helper()
+	f := newFixture(b)
+	crowd(f, n)
+	return f
+}
+
+func crowd(f *fixture, n int) {
+	var a room.Actor
+	for i := range n {
+		if i%20 == 0 {
+			a = f.join(fmt.Sprintf("s%d", i/20))
+		}
+		f.claim(a, fmt.Sprintf("src/d%d/f%d.go", i%100, i))
+	}
+}
+
+var sizes = []int{100, 1000, 10_000}
+
+func each(b *testing.B, run func(b *testing.B, f *fixture, n int)) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprint("claims=", n), func(b *testing.B) { run(b, crowded(b, n), n) })
+	}
+}
+
+// An admitted claim and its release; each signs an event.
+func BenchmarkClaimAndRelease(b *testing.B) {
+	each(b, func(b *testing.B, f *fixture, n int) {
+		a := f.join("bench")
+		req := api.ClaimRequest{Scope: []string{"src/d7/mine.go"}}
+		b.ReportAllocs()
+		for b.Loop() {
+			reply, err := f.Claim(b.Context(), a, req)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.StopTimer()
+			if _, err := f.Release(b.Context(), a, api.ReleaseRequest{Claims: []string{reply.Claim.Claim}}); err != nil {
+				b.Fatal(err)
+			}
+			b.StartTimer()
+		}
+	})
+}
+
+func BenchmarkClaimRefused(b *testing.B) {
+	each(b, func(b *testing.B, f *fixture, n int) {
+		a := f.join("bench")
+		req := api.ClaimRequest{Scope: []string{"src/d7/f7.go"}}
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := f.Claim(b.Context(), a, req); err == nil {
+				b.Fatal("admitted")
+			}
+		}
+	})
+}
+
+// The whole repository, against all claims.
+func BenchmarkClaimOfAllRefused(b *testing.B) {
+	each(b, func(b *testing.B, f *fixture, n int) {
+		a := f.join("bench")
+		for b.Loop() {
+			if _, err := f.Claim(b.Context(), a, api.ClaimRequest{Scope: []string{"."}}); err == nil {
+				b.Fatal("admitted")
+			}
+		}
+	})
+}
+
+func BenchmarkCheck(b *testing.B) {
+	each(b, func(b *testing.B, f *fixture, n int) {
+		a := actor("s0", "a")
+		req := api.CheckRequest{Paths: []string{"src/d0/f0.go", "src/d7/f7.go", "README.md"}}
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := f.Check(b.Context(), a, req); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkStatus(b *testing.B) {
+	each(b, func(b *testing.B, f *fixture, n int) {
+		a := actor("s0", "a")
+		b.Run("same", func(b *testing.B) {
+			for b.Loop() {
+				f.status(a)
+			}
+		})
+		b.Run("changed", func(b *testing.B) { // an event before each
+			for i := 0; b.Loop(); i++ {
+				b.StopTimer()
+				if _, err := f.SessionRenew(b.Context(), a, api.SessionRenewRequest{Intent: fmt.Sprint(i)}); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				f.status(a)
+			}
+		})
+	})
+}
+
+func BenchmarkSessionList(b *testing.B) {
+	each(b, func(b *testing.B, f *fixture, n int) {
+		for b.Loop() {
+			if _, err := f.SessionList(b.Context(), room.Actor{}, api.SessionListRequest{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// Status with 1,000 claims of as many runs.
+func BenchmarkStatusOfManyRuns(b *testing.B) {
+	for _, n := range []int{10, 1000} {
+		b.Run(fmt.Sprint("runs=", n), func(b *testing.B) {
+			f := newFixtureOn(b, vfstest.New(), nil)
+			for i := range n {
+				f.claim(f.join(fmt.Sprint("s", i%100)), fmt.Sprint("f", i))
+				f.reopen()
+			}
+			a := actor("s0", "a")
+			for b.Loop() {
+				f.status(a)
+			}
+		})
+	}
+}
+
+// What one event costs beyond its signature, by a session that nobody meets.
+func BenchmarkRenew(b *testing.B) {
+	each(b, func(b *testing.B, f *fixture, n int) {
+		a := actor("s0", "a")
+		for i := 0; b.Loop(); i++ {
+			if _, err := f.SessionRenew(b.Context(), a, api.SessionRenewRequest{Intent: fmt.Sprint(i)}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
