@@ -108,7 +108,9 @@ func TestInjectedDiskErrors(t *testing.T) {
 			for i := range 3 {
 				acknowledged[s.claim("s0", fmt.Sprintf("before%d.go", i))] = "claim_acquired"
 			}
+			s.must("session", "open", "--session", "s2", "--pid", strconv.Itoa(os.Getpid()))
 			info, _ := s.daemon()
+			files := descriptors(t, info.PID)
 			end := s.inject(info.PID, calls)
 			failures := 0
 			for i := range 12 {
@@ -132,11 +134,34 @@ func TestInjectedDiskErrors(t *testing.T) {
 				t.Errorf("the daemon, pid %d, did not outlive it", info.PID)
 			}
 			s.afterErrors(acknowledged)
+			s.eventually(waitLong, "a journal that was opened anew leaves no file open", func() bool { return descriptors(t, info.PID) <= files })
 			s.kill()
 			s.afterErrors(acknowledged)
 			s.goesOn("later")
 		})
 	}
+}
+
+// descriptors counts the open files of a process, beside one for each segment of
+// a log.
+func descriptors(t *testing.T, pid int) int {
+	t.Helper()
+	links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, segments := 0, map[string]bool{}
+	for _, link := range links {
+		name, err := os.Readlink(link)
+		switch {
+		case err != nil: // closed meanwhile
+		case strings.HasSuffix(name, ".seg") && !segments[name]:
+			segments[name] = true
+		default:
+			n++
+		}
+	}
+	return n
 }
 
 // A disk that fails for good acknowledges nothing, and says so each time; what
@@ -148,6 +173,7 @@ func TestDiskThatFailsForGood(t *testing.T) {
 	s.claim("s0", "a.go")
 	want := s.events()
 	info, _ := s.daemon()
+	files := descriptors(t, info.PID)
 	end := s.inject(info.PID, "fdatasync,fsync:error=EIO")
 	for i := range 5 {
 		args := []string{"claim", "--session", "s0", fmt.Sprintf("b%d.go", i), "--json"}
@@ -165,6 +191,7 @@ func TestDiskThatFailsForGood(t *testing.T) {
 		t.Errorf("a.go is held by %q, want s0", got)
 	}
 	s.goesOn("later")
+	s.eventually(waitLong, "failed openings leave no file open", func() bool { return descriptors(t, info.PID) <= files })
 }
 
 // untilAcknowledged repeats a command that the disk refused, and returns the claim

@@ -3,6 +3,7 @@ package process_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -214,5 +215,65 @@ func TestStopEndsWaits(t *testing.T) {
 	}
 	if got := s.holders()["path:a.go"]; got != "s0" {
 		t.Errorf("a.go is held by %q", got)
+	}
+}
+
+// A wait ends with its session, whoever closes that.
+func TestWaitEndsWithItsSession(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 1)
+	s.open("s0", "s1")
+	s.claim("s0", "a.go")
+	w := s.wait("s1", "a.go", "1m")
+	s.must("session", "close", "--session", "s1")
+	s.refusal(s.ended(w), 10, api.CodeSessionClosed, []string{"claim", "--wait"})
+	s.queued(0)
+	s.must("release", "--session", "s0", "--all")
+	if got := s.holders(); len(got) != 0 {
+		t.Errorf("held: %v", got)
+	}
+}
+
+// Who follows the log over crashes of the daemon is told every event once, in
+// order.
+func TestFollowingTheLogSurvivesCrashes(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 1)
+	s.open("s0")
+	cmd := s.command(s.trees[0], nil, "log", "--follow", "--json")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill() // of our own making
+		cmd.Wait()
+	})
+	told := json.NewDecoder(out)
+	next := func() (e api.LogEvent) {
+		t.Helper()
+		if err := told.Decode(&e); err != nil {
+			t.Fatalf("the log is followed no more: %v", err)
+		}
+		return e
+	}
+	var got []string
+	for round := range 4 {
+		last := s.claim("s0", fmt.Sprintf("file%d.go", round))
+		for len(got) == 0 || got[len(got)-1] != last {
+			got = append(got, next().Event)
+		}
+		s.kill()
+	}
+	var want []string
+	for _, e := range s.log() {
+		want = append(want, e.Event)
+	}
+	want = want[:len(got)] // a run that began since is told later
+	if !slices.Equal(got, want) {
+		t.Errorf("told %v\nthe log has %v", got, want)
 	}
 }
