@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/comity-dev/comity/internal/install"
+	"github.com/comity-dev/comity/internal/vfs"
 )
 
 func TestClaudeRefusesWhatItDoesNotUnderstand(t *testing.T) {
@@ -42,6 +44,7 @@ func TestClaudeRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		{"hooks", "{\n\"hooks\": [ ]}", 2, 10, "hooks is no object"},
 		{"hooks null", "{\"hooks\": null}", 1, 11, "hooks is no object"},
 		{"event", "{\"hooks\": {\"Stop\": {}}}", 1, 20, "hooks.Stop is no array"},
+		{"large", strings.Repeat(" ", 4<<20) + "{}", 1, 1, "larger than 4194304 bytes"},
 		{"comment alone", "// nothing\n", 2, 1, "a value is missing: the file ends"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -226,6 +229,32 @@ func TestClaudeEditsTheTargetOfALink(t *testing.T) {
 		t.Error("the target was not edited")
 	}
 	uninstall(t, o, install.ClaudeUser)
+	// When the link leads elsewhere, ours goes along.
+	installClaude(t, o)
+	other := filepath.Join(o.Home, "other.json")
+	if err := os.WriteFile(other, []byte("{ }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../other.json", path); err != nil {
+		t.Fatal(err)
+	}
+	installClaude(t, o)
+	if !strings.Contains(read(t, other), "comity") || read(t, dotfiles) != "{}\n" {
+		t.Errorf("after the link was changed: %q and %q", read(t, other), read(t, dotfiles))
+	}
+	uninstall(t, o, install.ClaudeUser)
+	if read(t, other) != "{ }\n" {
+		t.Errorf("after uninstall: %q", read(t, other))
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../dotfiles.json", path); err != nil {
+		t.Fatal(err)
+	}
 	if to, err := os.Readlink(path); to != "../dotfiles.json" || read(t, dotfiles) != "{}\n" {
 		t.Errorf("after uninstall: link %q, %v, target %q", to, err, read(t, dotfiles))
 	}
@@ -275,6 +304,24 @@ func TestApplyRefusesWhatChangedSinceThePlan(t *testing.T) {
 		t.Error("a refused plan left something")
 	}
 
+	// While another applies, one waits outside.
+	if p, err = install.Claude(t.Context(), o, "user"); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := vfs.OS().Lock(filepath.Join(o.State, "install", "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Apply(t.Context()); !errors.Is(err, vfs.ErrLocked) {
+		t.Errorf("Apply beside another = %v, want ErrLocked", err)
+	}
+	lock.Close()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Apply(ended); !errors.Is(err, context.Canceled) || read(t, path) != "{ }\n" {
+		t.Errorf("Apply with an ended context = %v", err)
+	}
+
 	// A plan made before another one was applied is old as well.
 	one, err := install.Claude(t.Context(), o, "user")
 	if err != nil {
@@ -287,6 +334,35 @@ func TestApplyRefusesWhatChangedSinceThePlan(t *testing.T) {
 	uninstall(t, o, install.ClaudeUser)
 	if read(t, path) != "{ }\n" {
 		t.Errorf("after uninstall: %q", read(t, path))
+	}
+}
+
+func TestASecondApplyDoesNothing(t *testing.T) {
+	o := options(t)
+	path := settings(t, o, []byte("{\"disableAllHooks\": true}\n"))
+	p, err := install.Claude(t.Context(), o, "user")
+	done := applied(t, p, err)
+	if len(done.Notes) != 1 || !strings.Contains(done.Notes[0], "disableAllHooks") {
+		t.Errorf("notes = %q, want one about disableAllHooks", done.Notes)
+	}
+	after := read(t, path)
+	if done := applied(t, p, nil); len(done.Changed) > 0 || read(t, path) != after {
+		t.Errorf("a second Apply changed %q", done.Changed)
+	}
+}
+
+// What is installed in a folder that is gone leaves nothing but its record, and
+// that goes.
+func TestUninstallAllWhereTheWorktreeIsGone(t *testing.T) {
+	o := options(t)
+	p, err := install.Claude(t.Context(), o, "project")
+	applied(t, p, err)
+	if err := os.RemoveAll(o.Repo.Top); err != nil {
+		t.Fatal(err)
+	}
+	p, err = install.UninstallAll(t.Context(), o)
+	if done := applied(t, p, err); len(done.Changed) > 0 || len(records(t, o)) > 0 {
+		t.Errorf("changed %q, records %v", done.Changed, records(t, o))
 	}
 }
 

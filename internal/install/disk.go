@@ -11,7 +11,7 @@ import (
 )
 
 // maxFile bounds a file whose content we look at.
-const maxFile = 16 << 20
+const maxFile = 64 << 20
 
 // A content is a file as it is or is to be; the zero one is a missing file.
 type content struct {

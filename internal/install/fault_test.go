@@ -142,11 +142,11 @@ func TestEachOperationFails(t *testing.T) {
 		s.setRepo(t)
 		for _, kept := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/kept=%v", s.name, kept), func(t *testing.T) {
-				d, o := s.start(t)
+				d, _ := s.start(t)
 				before := tree(t, d)
 				failed := 0
 				for n := 0; ; n++ {
-					d, o = s.start(t)
+					d, o := s.start(t)
 					p, err := s.plan(o)
 					if err != nil {
 						t.Fatal(err)

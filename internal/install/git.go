@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,8 @@ import (
 // prepare-commit-msg. They serve all worktrees of the repository.
 //
 // With git 2.54 or newer they are configured hooks, which leave hook files and
-// core.hooksPath alone. With an older one they are files in the repository's own
+// core.hooksPath alone; a program that brings an older git of its own does not
+// run those. With an older one they are files in the repository's own
 // hooks folder, in front of those that are there. A hooks folder that is
 // elsewhere is somebody's: *ManagedError. What is installed one way stays that
 // way until it is uninstalled.
@@ -200,11 +202,11 @@ func (p *Plan) putHook(dir, hook string, old *File) (*File, error) {
 	script := content{there: true, mode: 0o755, b: []byte(o.script(hook))}
 	switch {
 	case o.carries(now.b, hook, nil):
-		if now.mode&0o100 == 0 {
+		if now.mode&0o100 == 0 && runtime.GOOS != "windows" {
 			p.note("%s is not executable, so git does not run it", path)
 		}
 		return f, nil
-	case o.carries(now.b, hook, old): // of an earlier build
+	case o.carries(now.b, hook, old) && !now.link: // of an earlier build
 		next := now
 		next.b = bytes.Replace(unixLines(now.b), []byte(old.Part), []byte(f.Part), 1)
 		p.add(step{do: write, path: path, old: now, new: next})

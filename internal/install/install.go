@@ -89,7 +89,7 @@ type ManagedError struct {
 }
 
 func (e *ManagedError) Error() string {
-	return fmt.Sprintf("hooks folder %s %s, so it is left alone; to have the guard, add yourself:\n  %s",
+	return fmt.Sprintf("hooks folder %s %s, so it is left alone; to have the guard, add as a last line yourself:\n  %s",
 		e.Hooks, e.Why, strings.Join(e.Lines, "\n  "))
 }
 

@@ -8,8 +8,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxDepth bounds the nesting of a settings file.
-const maxDepth = 200
+const (
+	maxDepth    = 200     // nesting of a settings file
+	maxSettings = 4 << 20 // bytes of it
+)
 
 // A SyntaxError says what in a file is not understood, and where. Lines and
 // columns count from 1, columns in characters.
@@ -51,7 +53,10 @@ func parse(path string, b []byte) (*document, error) {
 	if bytes.HasPrefix(b, []byte(bom)) {
 		s.at = len(bom)
 	}
-	err := s.all()
+	err := s.fail(0, "larger than %d bytes", maxSettings)
+	if len(b) <= maxSettings {
+		err = s.all()
+	}
 	if err == nil {
 		return &s.document, nil
 	}

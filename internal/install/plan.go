@@ -16,6 +16,7 @@ type Plan struct {
 	steps   []step
 	notes   []string
 	records []recordChange
+	applied bool
 }
 
 // A recordChange is what happens to one record.
@@ -45,7 +46,7 @@ func (p *Plan) note(format string, args ...any) {
 func (p *Plan) add(s ...step) { p.steps = append(p.steps, s...) }
 
 // Apply makes the changes, all or none of them: when one fails, those before it
-// are taken back. It is refused with ErrChanged when a file is not as it was
+// are taken back. A second Apply does nothing. It is refused with ErrChanged when a file is not as it was
 // when the plan was made, and with vfs.ErrLocked while another applies.
 //
 // A record of what is done is durable before the first file changes. When a
@@ -53,7 +54,7 @@ func (p *Plan) add(s ...step) { p.steps = append(p.steps, s...) }
 // what it names, or install again.
 func (p *Plan) Apply(ctx context.Context) (Applied, error) {
 	done := Applied{Notes: p.notes}
-	if len(p.steps) == 0 && len(p.records) == 0 {
+	if p.applied || len(p.steps) == 0 && len(p.records) == 0 {
 		return done, nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -71,6 +72,7 @@ func (p *Plan) Apply(ctx context.Context) (Applied, error) {
 	if err := p.apply(); err != nil {
 		return done, err
 	}
+	p.applied = true
 	for _, s := range p.steps {
 		done.Changed = append(done.Changed, s.path)
 	}

@@ -115,7 +115,10 @@ func decodeRecord(b []byte) (*Record, error) {
 	if err := json.Unmarshal(b, &r, json.RejectUnknownMembers(true)); err != nil {
 		return nil, err
 	}
-	return &r, r.check()
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	return &r, nil
 }
 
 // check refuses what no build wrote: a record says which files are removed.

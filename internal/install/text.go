@@ -32,7 +32,7 @@ func (o Options) planText(t target) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	complete, err := o.complete(t, real, now.b)
+	complete, err := p.complete(t, real, now.b)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,14 @@ func (o Options) planText(t target) (*Plan, error) {
 	}
 	r.Files = []File{*f}
 	p.add(step{do: write, path: real, old: now, new: next, git: t.kind == kindConfig})
-	p.records = []recordChange{{path: rpath, was: was, during: r, then: r}}
+	during := *r
+	if old := was.file(t.kind); old != nil && old.Path != real { // the link leads elsewhere by now
+		if err := p.takeOutText(*old); err != nil {
+			return nil, err
+		}
+		during.Files = []File{*f, *old}
+	}
+	p.records = []recordChange{{path: rpath, was: was, during: &during, then: r}}
 	return p, nil
 }
 
@@ -112,9 +119,9 @@ func (p *Plan) makeFolder(r *Record, dir string, t target) error {
 }
 
 // complete says that nothing is missing in b.
-func (o Options) complete(t target, path string, b []byte) (bool, error) {
+func (p *Plan) complete(t target, path string, b []byte) (bool, error) {
 	if t.kind == kindConfig {
-		return o.configComplete(b, t.hooks), nil
+		return p.o.configComplete(b, t.hooks), nil
 	}
 	if blank(b) {
 		return false, nil
@@ -123,7 +130,10 @@ func (o Options) complete(t target, path string, b []byte) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return o.settingsComplete(d), nil
+	if off := d.root.member("disableAllHooks"); off != nil && off.kind == 't' {
+		p.note("%s has disableAllHooks: no hook runs while it is true", path)
+	}
+	return p.o.settingsComplete(d), nil
 }
 
 // without is a file without what is ours: to the byte what was there before, if

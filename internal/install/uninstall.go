@@ -115,7 +115,7 @@ func (p *Plan) takeOut(name, where string) error {
 			}
 			err = p.takeOutHook(filepath.Dir(f.Path), f.Hook, old)
 		} else {
-			err = p.takeOutText(name, where, f)
+			err = p.takeOutText(f)
 		}
 		if err != nil {
 			return err
@@ -151,7 +151,7 @@ func (o Options) guess(name, where string) (*Record, error) {
 	return r, nil
 }
 
-func (p *Plan) takeOutText(name, where string, f File) error {
+func (p *Plan) takeOutText(f File) error {
 	known := &f
 	if f.After == "" {
 		known = nil
