@@ -186,7 +186,7 @@ func (c *claim) excludes(d *claim) bool {
 	case c.mode == exclusive && d.mode == exclusive:
 		return true
 	}
-	return c.where != nil && d.where != nil && c.where.info.Checkout == d.where.info.Checkout
+	return c.where != nil && sameCheckout(c.where, d.where)
 }
 
 func meet(a, b scope.Set) bool {
@@ -196,7 +196,7 @@ func meet(a, b scope.Set) bool {
 
 // weigh brings what c is in line with what is known of it.
 func (c *claim) weigh(s *State) {
-	live := c.held && c.released() == nil && c.ended() == ""
+	live := c.held && c.released() == nil && c.stands()
 	fenced := c.held && c.isFenced()
 	where := c.checkout()
 	if live != c.live {
@@ -211,13 +211,13 @@ func (c *claim) weigh(s *State) {
 		// Those it fences are conflicted while it lives and expired then.
 		for _, r := range c.fencesOf() {
 			if t := r.st.target(r.seq); t != nil {
-				s.work.touch(t.self)
+				s.work.touch(t)
 			}
 		}
 	}
-	moved := where != c.where
+	moved := !sameCheckout(where, c.where)
 	c.fenced, c.where = fenced, where
-	s.work.touch(c)
+	s.work.touch(&c.thing)
 	s.work.push(c)
 	if moved && live {
 		s.overlaps(c)
@@ -230,4 +230,8 @@ func (c *claim) isFenced() bool {
 		by, ok := f.(*claim)
 		return ok && by.fencing(c)
 	})
+}
+
+func sameCheckout(a, b *mark) bool {
+	return a == b || a != nil && b != nil && a.info.Checkout == b.info.Checkout
 }

@@ -12,6 +12,7 @@ type handover struct {
 	pubs    []*publication
 	takings []*taking
 	open    bool
+	told    bool // among the changed
 }
 
 // A publication offers a handover. It is a thing for what withdraws it.
@@ -126,5 +127,8 @@ func (s *State) renew(h *handover) {
 	} else {
 		delete(s.offers, h)
 	}
-	add(&s.work.handovers, h)
+	if !h.told {
+		h.told = true
+		s.work.handovers = append(s.work.handovers, h)
+	}
 }

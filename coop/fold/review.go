@@ -22,12 +22,12 @@ func (r *review) on(s *State)      { s.enter(&r.thing) }
 func (r *review) off(s *State)     { s.leave(&r.thing) }
 
 func (r *review) weigh(s *State) {
-	live := r.held && r.closed() == nil && r.ended() == ""
+	live := r.held && r.closed() == nil && r.stands()
 	if live != r.live {
 		r.enliven(live)
 		s.counted(r.ln.sess)
 	}
-	s.work.touch(r)
+	s.work.touch(&r.thing)
 }
 
 // closed returns the first close of the request that counts, nil when there is none.

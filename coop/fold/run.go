@@ -1,7 +1,6 @@
 package fold
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -13,19 +12,15 @@ import (
 type runtime struct {
 	id       ident.Runtime
 	sessions map[string]*session
-	streams  map[ident.Stream]*stream
-	records  map[string][]*stream // runs of each record, by run, then id
+	records  map[string]*record
 	active   map[*session]struct{}
 	ckpts    []*checkpoint // written by its streams
 }
 
-// known returns the stream of that id, nil when nobody spoke of it.
-func (rt *runtime) known(id ident.Stream) *stream { return rt.streams[id] }
-
 func (s *State) runtime(id ident.Runtime) *runtime {
 	rt := s.runtimes[id]
 	if rt == nil {
-		rt = &runtime{id: id, sessions: map[string]*session{}, streams: map[ident.Stream]*stream{}, records: map[string][]*stream{}, active: map[*session]struct{}{}}
+		rt = &runtime{id: id, sessions: map[string]*session{}, records: map[string]*record{}, active: map[*session]struct{}{}}
 		s.runtimes[id] = rt
 	}
 	return rt
@@ -34,57 +29,74 @@ func (s *State) runtime(id ident.Runtime) *runtime {
 // A succession is the first event of a run. It is never removed by a
 // checkpoint: without it nobody could say whose the stream is.
 type succession struct {
-	st       *stream
 	lamport  uint64
 	record   string
 	run      uint64
-	sessions []string       // sorted
-	streams  []ident.Stream // sorted
+	sessions []*session // by sid
+	streams  []*stream  // by id
+	unknown  int        // of streams: those of which it is not known yet which run they are
+	highest  *stream    // of streams: the latest that is an earlier run, nil when none is known
 }
 
-func readSuccession(st *stream, h head, b event.StreamSucceeded) *succession {
-	return &succession{
-		st: st, lamport: h.lamport, record: b.Record, run: b.Run,
-		sessions: slices.Sorted(slices.Values(b.Sessions)),
-		streams:  slices.Sorted(slices.Values(b.Streams)),
+func (s *State) readSuccession(st *stream, h head, b event.StreamSucceeded) *succession {
+	r := &succession{lamport: h.lamport, record: b.Record, run: b.Run}
+	for _, sid := range slices.Compact(slices.Sorted(slices.Values(b.Sessions))) {
+		r.sessions = append(r.sessions, st.rt.session(sid))
 	}
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(b.Streams))) {
+		r.streams = append(r.streams, s.stream(id))
+	}
+	return r
 }
 
 func (r *succession) on(*State)  {}
 func (r *succession) off(*State) {}
 
 func (r *succession) body() event.Body {
-	return event.StreamSucceeded{Record: r.record, Run: r.run, Sessions: r.sessions, Streams: r.streams}
+	b := event.StreamSucceeded{Record: r.record, Run: r.run}
+	for _, x := range r.sessions {
+		b.Sessions = append(b.Sessions, x.sid)
+	}
+	for _, st := range r.streams {
+		b.Streams = append(b.Streams, st.id)
+	}
+	return b
 }
 
-func (r *succession) lists(sid string) bool {
-	_, ok := slices.BinarySearch(r.sessions, sid)
+func (r *succession) lists(x *session) bool {
+	_, ok := slices.BinarySearchFunc(r.sessions, x, func(a, b *session) int { return strings.Compare(a.sid, b.sid) })
 	return ok
 }
 
 func (r *succession) names(st *stream) bool {
-	_, ok := slices.BinarySearch(r.streams, st.id)
+	_, ok := slices.BinarySearchFunc(r.streams, st, func(a, b *stream) int { return strings.Compare(string(a.id), string(b.id)) })
 	return ok
 }
 
 // begin takes note of a stream's first event: from now on it is known which
-// record it belongs to, if any.
+// record it belongs to, if any. A run that has no more than that can end things
+// and revives none, so only what stands is looked at.
 func (s *State) begin(st *stream, f fact) {
-	if r, ok := f.(*succession); ok {
-		st.run = r
-		runs := st.rt.records[r.record]
-		i, _ := slices.BinarySearchFunc(runs, st, byRun)
-		st.rt.records[r.record] = slices.Insert(runs, i, st)
-		for _, sid := range r.sessions {
-			x := st.rt.session(sid)
-			x.lists++
-			s.unsettle(x, true)
+	r, _ := f.(*succession)
+	if r != nil {
+		s.enrol(st, r)
+	}
+	for _, u := range st.namedBy {
+		u.carry(st)
+		if u.run.unknown--; u.run.unknown == 0 {
+			s.doubtListings(u)
 		}
 	}
-	// A stream that a later run names counts as one that may hold an opening
-	// until it is known which run it is.
-	for sess := range st.rt.active {
-		s.unsettle(sess, true)
+	if r != nil {
+		for _, v := range r.streams {
+			v.namedBy = append(v.namedBy, st)
+			if v.holds(1) {
+				st.carry(v)
+			} else {
+				r.unknown++
+			}
+		}
+		s.succeed(st)
 	}
 	if len(st.entries) > 1 {
 		s.reorder(st)
@@ -94,66 +106,95 @@ func (s *State) begin(st *stream, f fact) {
 	}
 }
 
+// enrol puts a run in its place among those of its record.
+func (s *State) enrol(st *stream, r *succession) {
+	rec := st.rt.records[r.record]
+	if rec == nil {
+		rec = new(record)
+		st.rt.records[r.record] = rec
+	}
+	st.regroup(rec)
+	st.run = r
+	rec.insert(st)
+	st.enlist()
+	for _, x := range r.sessions {
+		x.thread(rec).join(st)
+		s.unsettle(x, false)
+	}
+}
+
+// carry counts that u names st, when st is an earlier run.
+func (u *stream) carry(st *stream) {
+	if !st.before(u) {
+		return
+	}
+	st.carriers++
+	if r := u.run; r.highest == nil || byRun(r.highest, st) < 0 {
+		r.highest = st
+	}
+}
+
+// doubtListings looks again at what rests on a listing by u, which names no
+// stream any more in which an opening could still come.
+func (s *State) doubtListings(u *stream) {
+	for _, ln := range u.lines {
+		s.doubtLive(ln.inherited)
+	}
+	for _, x := range u.run.sessions {
+		s.unsettle(x, false)
+	}
+}
+
+// succeed looks again at what a new run ends: what stands in earlier runs and is
+// not carried on, and what rests on the listing of a later run that finds it
+// ended here when it looks down. All that the latest run carries lives in it now.
+func (s *State) succeed(u *stream) {
+	latest := len(u.later()) == 0
+	for x := range u.rt.active {
+		s.unsettle(x, false)
+		listed := u.run.lists(x)
+		for _, t := range x.live {
+			switch v := t.ln.st; {
+			case !v.before(u):
+			case !listed || v.namedBy == nil || v.namedBy[len(v.namedBy)-1] != u:
+				s.doubt(t)
+			case latest:
+				s.work.touch(t)
+			}
+		}
+	}
+	// A walk down from a later run comes here only by the next one.
+	for _, next := range u.later() {
+		if next.number() != u.later()[0].number() {
+			break
+		}
+		for _, x := range next.run.sessions {
+			if !u.run.lists(x) {
+				s.unsettle(x, false)
+				s.endListings(x.thread(u.rec), u)
+			}
+		}
+	}
+}
+
+// endListings looks again at what rests on listings for which u is the latest
+// end.
+func (s *State) endListings(t *thread, u *stream) {
+	for _, heir := range after(t.heirs, u) {
+		if _, v := t.beneath(heir.st); v != u {
+			return
+		}
+		s.doubtLive(heir.inherited)
+	}
+}
+
 // reorder has all looked at again that a stream says something of, when it
 // turns out late which run it is: what it closed may not come after it any more.
 func (s *State) reorder(st *stream) {
-	for _, x := range st.rt.sessions {
-		if x.in(st) == nil {
-			continue
-		}
-		for _, ln := range x.lines {
-			s.rescan(ln.st)
-		}
+	for x := range st.lines {
+		s.unsettle(x, true)
+		s.rescanAll(x)
 	}
-}
-
-func byRun(a, b *stream) int {
-	return cmp.Or(cmp.Compare(a.run.run, b.run.run), strings.Compare(string(a.id), string(b.id)))
-}
-
-// before tells whether a run of st's record comes before run u.
-func (st *stream) before(u *stream) bool {
-	return st.run != nil && u.run != nil && st.rt == u.rt && st.run.record == u.run.record && st.run.run < u.run.run
-}
-
-// later are the runs of st's record that succeed st, earliest first.
-func (st *stream) later() []*stream {
-	if st.run == nil {
-		return nil
-	}
-	runs := st.rt.records[st.run.record]
-	i := len(runs)
-	for i > 0 && runs[i-1].run.run > st.run.run {
-		i--
-	}
-	return runs[i:]
-}
-
-// top are the latest runs of a record: one, unless its record was copied.
-func top(runs []*stream) []*stream {
-	i := len(runs)
-	for i > 0 && runs[i-1].run.run == runs[len(runs)-1].run.run {
-		i--
-	}
-	return runs[i:]
-}
-
-// now is the run in which what stands of st lives now.
-func (st *stream) now() *stream {
-	if l := st.later(); len(l) > 0 {
-		return l[len(l)-1]
-	}
-	return st
-}
-
-// carried tells whether what stands of sid in st goes on in every later run.
-func (st *stream) carried(sid string) bool {
-	for _, u := range st.later() {
-		if !u.run.lists(sid) || !u.run.names(st) {
-			return false
-		}
-	}
-	return true
 }
 
 // precedes tells whether a came before b in the life of their runtime: by

@@ -2,6 +2,7 @@ package fold
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/comity-dev/comity/coop/event"
@@ -10,20 +11,25 @@ import (
 
 // A session is a name in a runtime and all that is known of it.
 type session struct {
-	rt    *runtime
-	sid   string
-	lines []*line  // one per stream that says something of it, in no order
-	live  []*thing // claims and reviews that stand, in no order
-	lists int      // successions that list it
-	open  bool
-	dirty bool
-	ends  bool // dirty because something may have ended
+	rt      *runtime
+	sid     string
+	lines   []*line   // one per stream that says something of it, in no order
+	threads []*thread // one per record that says something of it, in no order
+	live    []*thing  // claims and reviews that stand, in no order
+	claims  int       // of them
+	origin  [2]*mark  // since() of an opening, as it was last asked for
+	open    bool
+	dirty   bool
+	ends    bool // dirty because something may have ended or stands again
+	rescan  bool // all its streams are being looked at again
+	told    bool // among the changed
 }
 
-// A line is what one stream says of one session.
+// A line is what one stream says of one session, its listing apart.
 type line struct {
 	sess      *session
 	st        *stream
+	thread    *thread
 	marks     []*mark // openings and closes in effect, by seq
 	opening   *mark   // the last of each, nil when there is none
 	closing   *mark
@@ -49,24 +55,49 @@ func (rt *runtime) session(sid string) *session {
 
 func (x *session) id() ident.SessionID { return ident.SessionID{Runtime: x.rt.id, SID: x.sid} }
 
-// in returns the line of st, nil when there is none.
-func (x *session) in(st *stream) *line {
-	for _, ln := range slices.Backward(x.lines) {
-		if ln.st == st {
-			return ln
-		}
-	}
-	return nil
-}
-
 func (s *State) line(st *stream, sid string) *line {
 	x := st.rt.session(sid)
-	ln := x.in(st)
+	ln := st.lines[x]
 	if ln == nil {
-		ln = &line{sess: x, st: st}
+		ln = &line{sess: x, st: st, thread: x.thread(st.rec)}
 		x.lines = append(x.lines, ln)
+		if st.lines == nil {
+			st.lines = map[*session]*line{}
+		}
+		st.lines[x] = ln
 	}
 	return ln
+}
+
+// regroup moves what a stream says of its sessions to the record that it is now
+// known to be of.
+func (st *stream) regroup(rec *record) {
+	for x, ln := range st.lines {
+		old, t := ln.thread, x.thread(rec)
+		remove(&old.opened, ln)
+		remove(&old.closed, ln)
+		remove(&old.heirs, ln)
+		if st.run == nil { // nothing else was in it
+			x.threads = drop(x.threads, old)
+		}
+		old.stale, t.stale, ln.thread = true, true, t
+	}
+	st.rec = rec
+}
+
+// enlist puts the lines of a stream in their places in their threads.
+func (st *stream) enlist() {
+	for _, ln := range st.lines {
+		if ln.opening != nil {
+			add(&ln.thread.opened, ln)
+		}
+		if ln.closing != nil {
+			add(&ln.thread.closed, ln)
+		}
+		if len(ln.inherited) > 0 {
+			add(&ln.thread.heirs, ln)
+		}
+	}
 }
 
 func (s *State) readOpened(st *stream, h head, b event.SessionOpened) *mark {
@@ -97,18 +128,64 @@ func (m *mark) body() event.Body {
 }
 
 func (m *mark) on(s *State) {
-	ln := m.ln
+	ln, t, was := m.ln, m.ln.thread, m.ln.last()
+	t.learn()
 	i, _ := ln.place(m.seq)
 	ln.marks = slices.Insert(ln.marks, i, m)
 	ln.chain(i)
 	if last := ln.latest(m.info != nil); *last == nil || (*last).seq < m.seq {
 		*last = m
 	}
-	s.marked(m)
+	s.unsettle(ln.sess, false)
+	if m.info == nil {
+		add(&t.closed, ln)
+		t.ends(m)
+		s.close(m)
+		return
+	}
+	add(&t.opened, ln)
+	until, first := t.settles(ln.st, m.info.Checkout)
+	if was == nil || was.info == nil || ln.last() != m || was.info.Checkout != m.info.Checkout {
+		s.reopen(ln, until, first)
+	}
+}
+
+// close looks again at what a close may end: what lives of the session, and what
+// rests on the listing of a later run that finds the close when it looks down. What
+// stands behind a mark in its own stream is there only when the mark is out of its
+// turn, and then the whole stream is looked through.
+func (s *State) close(m *mark) {
+	for _, t := range m.ln.sess.live {
+		if t.precedes(&m.act) {
+			s.doubt(t)
+		}
+	}
+	t := m.ln.thread
+	for _, heir := range after(t.heirs, m.ln.st) {
+		if _, v := t.beneath(heir.st); v != m.ln.st {
+			return
+		}
+		s.doubtInherited(heir)
+	}
+}
+
+// reopen looks again at what rests on listings of runs after an opening: up to
+// the next run with an opening it is backed by this one and in its checkout, and
+// up to the run that told first of the checkout, which is until, there is one
+// more in which the session may have been.
+func (s *State) reopen(ln *line, until *stream, first bool) {
+	t := ln.thread
+	for _, heir := range after(t.heirs, ln.st) {
+		widened := first && (until == nil || heir.st.number() <= until.number())
+		if !widened && last(before(t.opened, heir.st)) != ln {
+			return
+		}
+		s.doubtInherited(heir)
+	}
 }
 
 func (m *mark) off(s *State) {
-	ln := m.ln
+	ln, t := m.ln, m.ln.thread
 	if i, ok := ln.place(m.seq); ok {
 		ln.marks = slices.Delete(ln.marks, i, i+1)
 		ln.chain(i)
@@ -122,11 +199,16 @@ func (m *mark) off(s *State) {
 			}
 		}
 	}
-	s.marked(m)
+	if ln.opening == nil {
+		remove(&t.opened, ln)
+	}
+	if ln.closing == nil {
+		remove(&t.closed, ln)
+	}
+	t.stale = true
+	s.unsettle(ln.sess, true)
 	if m.info == nil { // what it ended may stand again
-		for _, ln := range ln.sess.lines {
-			s.rescan(ln.st)
-		}
+		s.rescanAll(ln.sess)
 	}
 }
 
@@ -136,19 +218,6 @@ func (ln *line) latest(opening bool) **mark {
 		return &ln.opening
 	}
 	return &ln.closing
-}
-
-// marked looks again at what a mark can change: the session, what lives of it
-// (a close ends it), what rests on its listing in later runs (an opening tells
-// its checkout). What stands behind the mark in its own stream is there only
-// when the mark is out of its turn, and then the whole stream is looked through.
-func (s *State) marked(m *mark) {
-	s.unsettle(m.ln.sess, m.info == nil)
-	for _, ln := range m.ln.sess.lines {
-		if ln.st != m.ln.st {
-			s.doubtInherited(ln)
-		}
-	}
 }
 
 // place is where seq stands or would stand among the marks.
@@ -179,50 +248,35 @@ func (ln *line) last() *mark {
 	return ln.marks[len(ln.marks)-1]
 }
 
-// closedAfter returns a close of the session that a precedes, nil when there is none.
+// closes are the closes of the session that a precedes: of each record some, but
+// the last by the order that all runtimes share is among them.
+func (x *session) closes(a *act) iter.Seq[*mark] {
+	return func(yield func(*mark) bool) {
+		for _, t := range x.threads {
+			for m := range t.closes(a) {
+				if !yield(m) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// closed tells whether a close of the session follows a.
+func (x *session) closed(a *act) bool {
+	for range x.closes(a) {
+		return true
+	}
+	return false
+}
+
+// closedAfter returns the last close that follows a, nil when there is none.
 func (x *session) closedAfter(a *act) *mark {
 	var found *mark
-	for _, ln := range x.lines {
-		if c := ln.closing; c != nil && a.precedes(&c.act) && (found == nil || found.order(&c.act) < 0) {
-			found = c
+	for m := range x.closes(a) {
+		if found == nil || found.order(&m.act) < 0 {
+			found = m
 		}
 	}
 	return found
-}
-
-// backed tells whether the listing of sid by run u stands for an opening. A
-// session is listed because its process lives, and its opening may not be held
-// here yet; but a listing does not bring back what is known to have ended
-// before. So it counts unless the latest end known before u (a close, or a run
-// that did not list it) is followed by no opening held and by no run that u
-// names, in which an opening could still come.
-func (x *session) backed(u *stream) bool {
-	runs := u.rt.records[u.run.record]
-	i, _ := slices.BinarySearchFunc(runs, u, byRun)
-	named := x.namesUnknown(u)
-	for i--; i >= 0; i-- {
-		v := runs[i]
-		if v.run.run == u.run.run {
-			continue
-		}
-		named = named || u.run.names(v)
-		if m := x.in(v).last(); m != nil {
-			return m.info != nil || named
-		}
-		if !v.run.lists(x.sid) {
-			return named
-		}
-	}
-	return true
-}
-
-// namesUnknown tells whether u names a stream of which it is not known yet
-// which run it is.
-func (x *session) namesUnknown(u *stream) bool {
-	for _, id := range u.run.streams {
-		if st := x.rt.known(id); st == nil || !st.holds(1) {
-			return true
-		}
-	}
-	return false
 }

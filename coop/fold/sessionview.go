@@ -75,7 +75,7 @@ func views(all []*session) iter.Seq[Session] {
 
 // known tells whether an event in effect opened, closed or listed the session.
 func (x *session) known() bool {
-	return x.lists > 0 || slices.ContainsFunc(x.lines, func(ln *line) bool { return len(ln.marks) > 0 })
+	return slices.ContainsFunc(x.threads, func(t *thread) bool { return len(t.lists)+len(t.opened)+len(t.closed) > 0 })
 }
 
 func (x *session) view() (Session, bool) {
@@ -83,7 +83,7 @@ func (x *session) view() (Session, bool) {
 		return Session{}, false
 	}
 	l := x.state()
-	v := Session{ID: x.id(), Info: l.info(), State: SessionEnded, Claims: x.claims()}
+	v := Session{ID: x.id(), Info: l.info(), State: SessionEnded, Claims: x.claims}
 	if l.opening != nil {
 		first := x.since(l.opening)
 		v.Opened, v.OpenedAt, v.Stream = first.key(), first.at, l.opening.ln.st.id
@@ -95,13 +95,4 @@ func (x *session) view() (Session, bool) {
 		v.State, v.Reason, v.Stream = SessionClosed, l.latest.reason, l.latest.ln.st.id
 	}
 	return v, true
-}
-
-func (x *session) claims() (n int) {
-	for _, t := range x.live {
-		if _, ok := t.self.(*claim); ok {
-			n++
-		}
-	}
-	return n
 }

@@ -50,7 +50,7 @@ func (s *State) above(c *claim, met []*claim) {
 func (s *State) overlaps(c *claim) {
 	for d := range s.index.meeting(c.scope) {
 		if d.ln.sess != c.ln.sess {
-			s.work.touch(d)
+			s.work.touch(&d.thing)
 		}
 	}
 }
@@ -69,11 +69,11 @@ func (s *State) judge() {
 		holds := c.contends() && winner == nil
 		if winner != c.winner {
 			c.winner = winner
-			s.work.touch(c)
+			s.work.touch(&c.thing)
 		}
 		if holds != c.holds {
 			c.holds = holds
-			s.work.touch(c)
+			s.work.touch(&c.thing)
 			s.above(c, met)
 		}
 	}

@@ -128,7 +128,7 @@ func (s *State) read(st *stream, h head, b event.Body) fact {
 		return &reviewEnd{act: s.act(st, h, b.Session), of: s.ref(b.Request), reason: b.Reason}
 	case event.StreamSucceeded:
 		if h.seq == 1 {
-			return readSuccession(st, h, b)
+			return s.readSuccession(st, h, b)
 		}
 	case event.StreamCheckpoint:
 		return s.readCheckpoint(st, h, b)

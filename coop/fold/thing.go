@@ -16,6 +16,7 @@ type thing struct {
 	opening *mark // of birthOpen
 	live    bool
 	dirty   bool
+	touched bool  // among the changed
 	place   int32 // where it stands in its session's live
 	self    fact  // the claim or review that it is part of
 }
@@ -50,7 +51,7 @@ func (t *thing) born() {
 			t.birth, t.opening = birthOpen, m
 			return
 		}
-	} else if ln.st.run != nil && ln.st.run.lists(ln.sess.sid) {
+	} else if ln.st.run != nil && ln.st.run.lists(ln.sess) {
 		t.birth = birthListed
 		return
 	}
@@ -65,6 +66,7 @@ func (s *State) enter(t *thing) {
 	t.born()
 	if t.birth == birthListed {
 		t.ln.inherited = append(t.ln.inherited, t)
+		add(&t.ln.thread.heirs, t.ln)
 	}
 	s.doubt(t)
 }
@@ -83,16 +85,25 @@ const (
 	endSucceeded = "succeeded" // a later run did not carry it
 )
 
+// opened tells whether t's session was open when it wrote t.
+func (t *thing) opened() bool {
+	return t.birth != birthNone && (t.birth != birthListed || t.ln.thread.backed(t.ln.st))
+}
+
+// stands tells whether t has not ended with its session.
+func (t *thing) stands() bool {
+	return t.opened() && !t.ln.sess.closed(&t.act) && t.ln.thread.carried(t.ln.st)
+}
+
 // ended tells how t ended with its session, "" when it did not.
 func (t *thing) ended() string {
-	x := t.ln.sess
-	if t.birth == birthNone || t.birth == birthListed && !x.backed(t.ln.st) {
+	if !t.opened() {
 		return endUnopened
 	}
-	if c := x.closedAfter(&t.act); c != nil {
+	if c := t.ln.sess.closedAfter(&t.act); c != nil {
 		return c.reason
 	}
-	if !t.ln.st.carried(x.sid) {
+	if !t.ln.thread.carried(t.ln.st) {
 		return endSucceeded
 	}
 	return ""
@@ -102,6 +113,11 @@ func (t *thing) ended() string {
 func (t *thing) enliven(live bool) {
 	x := t.ln.sess
 	t.live = live
+	if _, ok := t.self.(*claim); ok && live {
+		x.claims++
+	} else if ok {
+		x.claims--
+	}
 	if live {
 		t.place = int32(len(x.live))
 		x.live = append(x.live, t)
@@ -126,24 +142,9 @@ func (t *thing) checkouts() []ident.CheckoutID {
 	case birthOpen:
 		return []ident.CheckoutID{t.opening.info.Checkout}
 	case birthListed:
-		var all []ident.CheckoutID
-		for _, ln := range t.ln.sess.lines {
-			if ln.st.before(t.ln.st) {
-				all = ln.addCheckouts(all)
-			}
-		}
-		return all
+		return t.ln.thread.checkouts(t.ln.st)
 	}
 	return nil
-}
-
-func (ln *line) addCheckouts(all []ident.CheckoutID) []ident.CheckoutID {
-	for _, m := range ln.marks {
-		if m.info != nil && !slices.Contains(all, m.info.Checkout) {
-			all = append(all, m.info.Checkout)
-		}
-	}
-	return all
 }
 
 // checkout is where t's session was when it wrote t, as far as is known: the
@@ -152,14 +153,5 @@ func (t *thing) checkout() *mark {
 	if t.birth != birthListed {
 		return t.opening
 	}
-	var best *mark
-	for _, ln := range t.ln.sess.lines {
-		if !ln.st.before(t.ln.st) {
-			continue
-		}
-		if m := ln.opening; m != nil && (best == nil || byRun(best.ln.st, ln.st) < 0) {
-			best = m
-		}
-	}
-	return best
+	return t.ln.thread.opening(t.ln.st)
 }

@@ -72,22 +72,45 @@ func (s *State) forget(st *stream, e entry) {
 // ended stands again, and a later run that names the stream cannot tell any
 // more what was in it.
 func (s *State) unbegin(st *stream) {
-	if f := st.run; f != nil {
-		st.rt.records[f.record] = drop(st.rt.records[f.record], st)
-		if len(st.rt.records[f.record]) == 0 {
-			delete(st.rt.records, f.record)
-		}
-		for _, sid := range f.sessions {
-			st.rt.session(sid).lists--
-		}
-		st.run = nil
+	if st.run != nil {
+		s.strike(st)
+	}
+	for _, u := range st.namedBy {
+		u.run.unknown++
 	}
 	for _, x := range st.rt.sessions {
 		s.unsettle(x, true)
-		for _, ln := range x.lines {
-			s.rescan(ln.st)
+		s.rescanAll(x)
+	}
+}
+
+// strike takes a run out of its record.
+func (s *State) strike(st *stream) {
+	f := st.run
+	for _, v := range f.streams {
+		v.namedBy = drop(v.namedBy, st)
+		if v.before(st) {
+			v.carriers--
 		}
 	}
+	for _, u := range st.namedBy {
+		if u.run.highest == st {
+			u.run.highest = nil
+			for _, v := range u.run.streams {
+				if v != st && v.before(u) && (u.run.highest == nil || byRun(u.run.highest, v) < 0) {
+					u.run.highest = v
+				}
+			}
+		}
+	}
+	for _, x := range f.sessions {
+		x.thread(st.rec).part(st)
+	}
+	rec := st.rec
+	st.regroup(&record{runs: []*stream{st}})
+	rec.remove(st)
+	st.run, st.carriers = nil, 0
+	st.enlist()
 }
 
 func drop[X comparable](xs []X, x X) []X {

@@ -27,20 +27,18 @@ type work struct {
 	sessions  []*session
 	things    []*thing
 	queue     queue
-	touched   map[fact]struct{}
-	sess      map[*session]struct{}
-	handovers map[*handover]struct{}
-}
-
-func add[K comparable](m *map[K]struct{}, k K) {
-	if *m == nil {
-		*m = map[K]struct{}{}
-	}
-	(*m)[k] = struct{}{}
+	touched   []*thing
+	sess      []*session
+	handovers []*handover
 }
 
 // touch notes that the view of a claim or review changed.
-func (w *work) touch(f fact) { add(&w.touched, f) }
+func (w *work) touch(t *thing) {
+	if !t.touched {
+		t.touched = true
+		w.touched = append(w.touched, t)
+	}
+}
 
 func (w *work) push(c *claim) {
 	if !c.queued {
@@ -66,6 +64,15 @@ func (s *State) doubtInherited(ln *line) {
 	}
 }
 
+// doubtLive has those of things that stand looked at again.
+func (s *State) doubtLive(things []*thing) {
+	for _, t := range things {
+		if t.live {
+			s.doubt(t)
+		}
+	}
+}
+
 func (s *State) doubtFences(t *thing) {
 	if c, ok := t.self.(*claim); ok {
 		for _, r := range c.fencesOf() {
@@ -74,7 +81,8 @@ func (s *State) doubtFences(t *thing) {
 	}
 }
 
-// unsettle has x looked at again, and what lives of it when something may have ended it.
+// unsettle has x looked at again; with ends also what lives of it and what rests
+// on its listings.
 func (s *State) unsettle(x *session, ends bool) {
 	x.ends = x.ends || ends
 	if !x.dirty {
@@ -83,11 +91,24 @@ func (s *State) unsettle(x *session, ends bool) {
 	}
 }
 
-// rescan has everything in a stream looked at again.
+// rescan has everything in a stream looked at again, rescanAll everything in all
+// streams that say something of a session.
 func (s *State) rescan(st *stream) {
-	if !slices.Contains(s.work.streams, st) {
+	if !st.rescan {
+		st.rescan = true
 		s.work.streams = append(s.work.streams, st)
 	}
+}
+
+func (s *State) rescanAll(x *session) {
+	if x.rescan {
+		return
+	}
+	x.rescan = true
+	for _, ln := range x.lines {
+		s.rescan(ln.st)
+	}
+	s.unsettle(x, false) // which ends it
 }
 
 // settle works off what the last event left, until nothing is left.
@@ -96,6 +117,7 @@ func (s *State) settle() Changes {
 	s.version++
 	s.digest = ""
 	for _, st := range w.streams {
+		st.rescan = false
 		s.rebirth(st)
 	}
 	w.streams = w.streams[:0]
@@ -155,14 +177,17 @@ func (s *State) refresh(x *session) {
 			s.doubtInherited(ln)
 		}
 	}
-	x.dirty, x.ends = false, false
+	x.dirty, x.ends, x.rescan, x.origin = false, false, false, [2]*mark{}
 	x.open = x.state().open != nil
 	s.counted(x)
 }
 
 // counted notes that the view of a session changed, or how much lives of it.
 func (s *State) counted(x *session) {
-	add(&s.work.sess, x)
+	if !x.told {
+		x.told = true
+		s.work.sess = append(s.work.sess, x)
+	}
 	if x.open || len(x.live) > 0 {
 		x.rt.active[x] = struct{}{}
 	} else {
@@ -170,37 +195,39 @@ func (s *State) counted(x *session) {
 	}
 }
 
-// forgetAll empties a set and keeps it only while it is small: one large event
-// must not make every later one sweep what it needed.
-func forgetAll[K comparable](m *map[K]struct{}) {
-	if len(*m) > 64 {
-		*m = nil
-	}
-	clear(*m)
-}
-
 func (w *work) changes() Changes {
 	var c Changes
-	for x := range w.sess {
+	for _, x := range w.sess {
+		x.told = false
 		c.Sessions = append(c.Sessions, x.id())
 	}
-	for f := range w.touched {
-		switch f := f.(type) {
+	for _, t := range w.touched {
+		t.touched = false
+		switch t.self.(type) {
 		case *claim:
-			c.Claims = append(c.Claims, f.key())
+			c.Claims = append(c.Claims, t.key())
 		case *review:
-			c.Reviews = append(c.Reviews, f.key())
+			c.Reviews = append(c.Reviews, t.key())
 		}
 	}
-	for h := range w.handovers {
+	for _, h := range w.handovers {
+		h.told = false
 		c.Handovers = append(c.Handovers, h.id)
 	}
-	forgetAll(&w.sess)
-	forgetAll(&w.touched)
-	forgetAll(&w.handovers)
+	forget(&w.sess)
+	forget(&w.touched)
+	forget(&w.handovers)
 	slices.SortFunc(c.Sessions, ident.SessionID.Compare)
 	slices.SortFunc(c.Claims, event.Key.Compare)
 	slices.SortFunc(c.Reviews, event.Key.Compare)
 	slices.SortFunc(c.Handovers, strings.Compare)
 	return c
+}
+
+// forget empties a list and keeps its room only while that is small.
+func forget[X any](list *[]X) {
+	clear(*list)
+	if *list = (*list)[:0]; cap(*list) > 256 {
+		*list = nil
+	}
 }

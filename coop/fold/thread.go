@@ -1,0 +1,234 @@
+package fold
+
+import (
+	"iter"
+	"slices"
+	"sort"
+
+	"github.com/comity-dev/comity/coop/ident"
+)
+
+// A thread is what the runs of one record say of a session. Its lists are in the
+// order of the runs, so that a question about a run is a search and not a walk.
+type thread struct {
+	sess   *session
+	rec    *record
+	lists  []*stream // the runs that list it
+	opened []*line   // those with an opening
+	closed []*line   // those with a close
+	heirs  []*line   // those that may have something that rests on their listing
+
+	// What marks add up to, worked out again when one was taken away.
+	stale bool
+	end   *mark  // the last close by the order that all runtimes share
+	stays []stay // each checkout that an opening tells, once
+}
+
+// A stay is a checkout and the first run in which the session was there.
+type stay struct {
+	id    ident.CheckoutID
+	first *stream
+}
+
+// thread returns x's thread in a record, made when there was none. A session
+// has few: one for each copy of its runtime's home.
+func (x *session) thread(rec *record) *thread {
+	if t := x.find(rec); t != nil {
+		return t
+	}
+	t := &thread{sess: x, rec: rec}
+	x.threads = append(x.threads, t)
+	return t
+}
+
+func (x *session) find(rec *record) *thread {
+	for _, t := range x.threads {
+		if t.rec == rec {
+			return t
+		}
+	}
+	return nil
+}
+
+// join and part say that a run lists the session, or not any more.
+func (t *thread) join(u *stream) {
+	if i, ok := slices.BinarySearchFunc(t.lists, u, byRun); !ok {
+		t.lists = slices.Insert(t.lists, i, u)
+	}
+}
+
+func (t *thread) part(u *stream) {
+	if i, ok := slices.BinarySearchFunc(t.lists, u, byRun); ok {
+		t.lists = slices.Delete(t.lists, i, i+1)
+	}
+}
+
+func lineRun(ln *line, u *stream) int   { return byRun(ln.st, u) }
+func lineNumber(ln *line, n uint64) int { return byNumber(ln.st, n) }
+
+// add and remove keep a list of lines, which has each once.
+func add(lines *[]*line, ln *line) {
+	if i, ok := slices.BinarySearchFunc(*lines, ln.st, lineRun); !ok {
+		*lines = slices.Insert(*lines, i, ln)
+	}
+}
+
+func remove(lines *[]*line, ln *line) {
+	if i, ok := slices.BinarySearchFunc(*lines, ln.st, lineRun); ok {
+		*lines = slices.Delete(*lines, i, i+1)
+	}
+}
+
+// before and after cut a list of lines at a run.
+func before(lines []*line, u *stream) []*line {
+	i, _ := slices.BinarySearchFunc(lines, u.number(), lineNumber)
+	return lines[:i]
+}
+
+func after(lines []*line, u *stream) []*line {
+	i, _ := slices.BinarySearchFunc(lines, u.number()+1, lineNumber)
+	return lines[i:]
+}
+
+func last(lines []*line) *line {
+	if len(lines) == 0 {
+		return nil
+	}
+	return lines[len(lines)-1]
+}
+
+// heard is the last mark of the latest run with one before u, nil when there is none.
+func (t *thread) heard(u *stream) *mark {
+	return latest(last(before(t.opened, u)), last(before(t.closed, u)))
+}
+
+func latest(o, c *line) *mark {
+	if o == nil || c != nil && byRun(o.st, c.st) < 0 {
+		o = c
+	}
+	return o.last()
+}
+
+// unlisted is the latest run before u that does not list the session, nil when
+// there is none. The runs that list it are a part of the record's, so going down
+// both side by side they agree up to there and never again.
+func (t *thread) unlisted(u *stream) *stream {
+	runs, lists := t.rec.runs[:below(t.rec.runs, u)], t.lists[:below(t.lists, u)]
+	n := sort.Search(len(lists), func(i int) bool { return runs[len(runs)-1-i] != lists[len(lists)-1-i] })
+	if n == len(runs) {
+		return nil
+	}
+	return runs[len(runs)-1-n]
+}
+
+// beneath is where the walk down from u to what a listing by u may rest on ends:
+// at the latest run that has a mark, or that does not list the session, which
+// ended it. Nil when all list it and nothing is held that opened it.
+func (t *thread) beneath(u *stream) (m *mark, v *stream) {
+	m, v = t.heard(u), t.unlisted(u)
+	if m != nil && (v == nil || byRun(m.ln.st, v) >= 0) {
+		return m, m.ln.st
+	}
+	return nil, v
+}
+
+// backed tells whether the listing by run u stands for an opening. A session is
+// listed because its process lives, and its opening may not be held here yet;
+// but a listing does not bring back what is known to have ended before. So it
+// counts unless the latest end known before u (a close, or a run that did not
+// list it) is followed by no opening held and by no run that u names, in which
+// an opening could still come.
+func (t *thread) backed(u *stream) bool {
+	m, v := t.beneath(u)
+	switch {
+	case v == nil, m != nil && m.info != nil, u.run.unknown > 0:
+		return true
+	}
+	return u.run.highest != nil && byRun(u.run.highest, v) >= 0
+}
+
+// carried tells whether what stands of the session in st goes on in every later
+// run: each lists the session and names st.
+func (t *thread) carried(st *stream) bool {
+	n := above(t.rec.runs, st)
+	return n == st.carriers && n == above(t.lists, st)
+}
+
+// closes are the closes of the thread that a precedes, the latest run's first.
+func (t *thread) closes(a *act) iter.Seq[*mark] {
+	return func(yield func(*mark) bool) {
+		if t.rec != a.ln.st.rec { // no record orders them
+			if t.learn(); t.end != nil && a.order(&t.end.act) < 0 {
+				yield(t.end)
+			}
+			return
+		}
+		for _, ln := range slices.Backward(t.closed) {
+			if ln.st.number() < a.ln.st.number() {
+				return
+			}
+			if a.precedes(&ln.closing.act) && !yield(ln.closing) {
+				return
+			}
+		}
+	}
+}
+
+// learn sums up the marks when one was taken away since.
+func (t *thread) learn() {
+	if !t.stale {
+		return
+	}
+	t.stale, t.end, t.stays = false, nil, nil
+	for _, ln := range t.closed {
+		t.ends(ln.closing)
+	}
+	for _, ln := range t.opened {
+		for _, m := range ln.marks {
+			if m.info != nil {
+				t.settles(ln.st, m.info.Checkout)
+			}
+		}
+	}
+}
+
+func (t *thread) ends(m *mark) {
+	if t.end == nil || t.end.order(&m.act) < 0 {
+		t.end = m
+	}
+}
+
+// settles notes that the session was in a checkout in st. It tells whether no
+// earlier run says so, and the first run that did say it, nil when none did.
+func (t *thread) settles(st *stream, id ident.CheckoutID) (until *stream, first bool) {
+	for i := range t.stays {
+		if p := &t.stays[i]; p.id == id {
+			if byRun(p.first, st) <= 0 {
+				return nil, false
+			}
+			until, p.first = p.first, st
+			return until, true
+		}
+	}
+	t.stays = append(t.stays, stay{id, st})
+	return nil, true
+}
+
+// checkouts are all in which earlier runs than u tell the session to have been.
+func (t *thread) checkouts(u *stream) (all []ident.CheckoutID) {
+	t.learn()
+	for _, p := range t.stays {
+		if p.first.before(u) {
+			all = append(all, p.id)
+		}
+	}
+	return all
+}
+
+// opening is that of the latest run before u that has one, nil when none has.
+func (t *thread) opening(u *stream) *mark {
+	if ln := last(before(t.opened, u)); ln != nil {
+		return ln.opening
+	}
+	return nil
+}
