@@ -175,18 +175,6 @@ func (s *stage) stop() {
 	}
 }
 
-// comity runs the program and returns what it prints and its exit code.
-func (s *stage) comity(dir string, args ...string) (string, int) {
-	s.Helper()
-	cmd := exec.Command(program, args...)
-	cmd.Dir, cmd.Env = dir, s.env()
-	out, err := cmd.CombinedOutput()
-	if err != nil && cmd.ProcessState == nil {
-		s.Fatal(err)
-	}
-	return string(out), cmd.ProcessState.ExitCode()
-}
-
 // log reads the whole journal by pages.
 func (s *stage) log() []api.LogEvent {
 	s.Helper()
