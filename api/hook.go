@@ -32,14 +32,14 @@ type HookRequest struct {
 	// not Dir.
 	Tree    string `json:"tree,omitempty"`
 	TreeDir string `json:"tree_dir,omitempty"`
-	Reason string `json:"reason,omitempty"` // of an end
+	Reason  string `json:"reason,omitempty"` // of an end
 }
 
 // HookInto is the target of a copy or move. When Target is a folder, Names in it
-// are written, else Target itself.
+// are written (without Names: something in it), else Target itself.
 type HookInto struct {
 	Target string   `json:"target"`
-	Names  []string `json:"names"`
+	Names  []string `json:"names,omitempty"`
 }
 
 // Hook events.

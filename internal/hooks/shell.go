@@ -56,10 +56,9 @@ func (f *found) add(list *[]string, kind, path string) {
 	}
 }
 
-func (f *found) addInto(target string, names []string) {
-	names = slices.DeleteFunc(names, func(n string) bool { return !namable(n) })
+func (f *found) addInto(target string, names ...string) {
 	switch {
-	case !namable(target) || len(names) == 0 || strings.HasPrefix(target, "/dev/"):
+	case !namable(target) || strings.HasPrefix(target, "/dev/"):
 	case len(f.seen) >= maxFound:
 		f.anywhere = true
 	default:
@@ -102,6 +101,7 @@ type standing struct {
 	dir   string            // folder it stands in: "" is cwd; else absolute, "~..." or below cwd
 	lost  bool              // dir is not known
 	vague bool              // it stands somewhere below dir
+	each  bool              // dir has the variable of a for in it
 	past  []string          // of pushd
 	vars  map[string]string // values that are known for sure, with marks
 
@@ -157,19 +157,41 @@ func head(w string) (h string, exact, ok bool) {
 func (s *standing) cd(w string) {
 	dir, exact, ok := head(w)
 	switch {
+	case s.goesThrough(w):
+		s.dir, s.each = path.Join(s.dir, w), true
 	case !ok:
 		s.lost = true
 	case dir == "":
 	case dir[0] == markHome:
-		s.dir, s.lost, s.vague = path.Clean(homeDir+dir[1:]), false, !exact
+		s.dir, s.lost, s.vague, s.each = path.Clean(homeDir+dir[1:]), false, !exact, false
 	case dir[0] == '/':
-		s.dir, s.lost, s.vague = path.Clean(dir), false, !exact
+		s.dir, s.lost, s.vague, s.each = path.Clean(dir), false, !exact, false
+		if s.dir == s.cwd {
+			s.dir = ""
+		}
+	case s.each:
+		s.lost = true
 	case s.loops > 0:
 		s.lost = true // the second round begins elsewhere
 	case !s.lost:
 		s.vague = s.vague || !exact
 		s.step(dir)
 	}
+}
+
+// goesThrough reports whether the folder w below this one is known for each
+// value of the innermost for.
+func (s *standing) goesThrough(w string) bool {
+	if s.lost || s.vague || s.each || s.loops > 0 || len(s.loop) == 0 || !hasMark(w) {
+		return false
+	}
+	for _, v := range s.loop {
+		full := strings.ReplaceAll(w, mark(markLoop), v)
+		if hasMark(full) || strings.HasPrefix(full, "/") || strings.HasPrefix(full, homeDir) || strings.Contains(full, "..") {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *standing) step(dir string) {
@@ -234,6 +256,9 @@ func (sh *shell) write(w string) {
 // under notes that something below the folder w, or w itself, is written.
 func (sh *shell) under(w string) {
 	if p, _, ok := sh.at.place(w); ok {
+		if trimmed := strings.TrimRight(p, "/"); trimmed != "" {
+			p = trimmed
+		}
 		sh.found.add(&sh.found.under, "under ", p)
 	} else {
 		sh.found.anywhere = true

@@ -12,6 +12,16 @@ type command struct {
 
 func (c *command) empty() bool { return len(c.words) == 0 }
 
+// name is the first word that is no assignment.
+func (c *command) name() string {
+	for _, t := range c.words {
+		if t.assign == 0 {
+			return t.text
+		}
+	}
+	return ""
+}
+
 // A frame is a compound command that is open.
 type frame struct {
 	kind    string // "{", "if", "loop" or "case"
@@ -185,7 +195,8 @@ func (r *run) branch(k int) {
 }
 
 func (s *standing) forgetLoop() {
-	s.loop = nil
+	s.lost = s.lost || s.each
+	s.loop, s.each = nil, false
 	for name, v := range s.vars {
 		if strings.IndexByte(v, markLoop) >= 0 {
 			s.vars[name] = mark(markUnknown)
@@ -242,7 +253,8 @@ func (r *run) through(name string, words []string) {
 
 // patterns goes behind the pattern of the next branch of a case.
 func (r *run) patterns() {
-	for first := true; ; first = false {
+	first := true
+	for {
 		t := r.next()
 		switch {
 		case t.kind == tokenEnd || t.kind == tokenOp && t.op == ")":
@@ -252,6 +264,8 @@ func (r *run) patterns() {
 		case t.kind == tokenWord && t.text == "esac" && !t.quoted && first:
 			r.pop("case")
 			return
+		default:
+			first = false
 		}
 	}
 }
@@ -363,13 +377,20 @@ func piped(op string) bool { return op == "|" || op == "|&" }
 // simple runs a command: its redirections, its assignments, what it does. A
 // command with the variable of a for in it runs once for each of its values.
 func (r *run) simple(cmd command, before string) {
-	if len(r.at.loop) == 0 || !r.uses(cmd) {
+	if len(r.at.loop) == 0 || !r.at.each && !r.uses(cmd) || cmd.name() == "cd" || cmd.name() == "pushd" {
 		r.once(cmd, before, "")
 		return
 	}
+	dir := r.at.dir
 	for _, value := range r.at.loop {
+		here := strings.ReplaceAll(dir, mark(markLoop), value)
+		r.at.dir = here
 		r.once(cmd, before, value)
+		if r.at.dir != here { // a cd within an eval
+			r.at.lost = true
+		}
 	}
+	r.at.dir = dir
 }
 
 func (r *run) uses(cmd command) bool {

@@ -141,17 +141,17 @@ func (sh *shell) target(target string, sources []string) {
 	switch {
 	case len(sources) != 1, name == "" || name == "." || name == "..", target == mark(markHome):
 		sh.inFolder(target, sources)
-	case base(sources[0]) == "":
-		sh.under(target)
 	default:
 		p, exact, ok := sh.at.place(target)
 		switch {
 		case !ok:
 			sh.found.anywhere = true
-		case exact:
-			sh.found.addInto(p, []string{base(sources[0])})
-		default:
+		case !exact:
 			sh.under(target)
+		case base(sources[0]) == "":
+			sh.found.addInto(p)
+		default:
+			sh.found.addInto(p, base(sources[0]))
 		}
 	}
 }
