@@ -167,17 +167,27 @@ var (
 // runtimes do; a part names any event, session, run and stamp whatever.
 func drawHistory(t *rapid.T, tb testing.TB, n int, damage bool) *history {
 	h := &history{writer: newWriter(tb, 2+rapid.IntRange(0, 1).Draw(t, "nodes")), lost: map[event.Key]bool{}, faithful: true}
-	g := &drawing{T: t, h: h, kinds: wild}
+	g := &drawing{T: t, h: h, kinds: wild, numbers: map[ident.Stream]uint64{}}
 	if rapid.Bool().Draw(t, "calm") { // many claims that stand at once
 		g.kinds, g.calm = calm, true
 	}
+	g.long = g.chance("long", 2) // one runtime is started often
 	for node := range h.keys {
-		for run := range rapid.IntRange(1, 3).Draw(t, "runs") {
-			h.streams = append(h.streams, h.stream(node, run))
+		runs := rapid.IntRange(1, 3).Draw(t, "runs")
+		if g.long && node == 0 {
+			runs = rapid.IntRange(4, 12).Draw(t, "restarts")
+		}
+		for run := range runs {
+			st := h.stream(node, run*7%13) // the order of ids is not that of runs
+			h.streams = append(h.streams, st)
+			g.numbers[st] = uint64(run + 1)
 		}
 	}
 	for range rapid.IntRange(n/3, n).Draw(t, "events") {
 		st := rapid.SampledFrom(h.streams).Draw(t, "stream")
+		if g.long && !g.chance("elsewhere", 5) {
+			st = g.oldest(st)
+		}
 		stamp := h.stamp + 1
 		if g.chance("stamp", 4) {
 			stamp = rapid.Uint64Range(1, h.stamp+2).Draw(t, "stamp")
@@ -204,9 +214,29 @@ func drawHistory(t *rapid.T, tb testing.TB, n int, damage bool) *history {
 
 type drawing struct {
 	*rapid.T
-	h     *history
-	kinds []string
-	calm  bool
+	h       *history
+	kinds   []string
+	calm    bool
+	long    bool
+	numbers map[ident.Stream]uint64 // of runs
+}
+
+// oldest is the first run of st's runtime that wrote nothing yet, now and then,
+// else one that wrote: runs begin in their order.
+func (g *drawing) oldest(st ident.Stream) ident.Stream {
+	var begun []ident.Stream
+	for _, u := range g.h.streams {
+		switch {
+		case u.Runtime() != st.Runtime():
+		case g.h.next[u].Seq > 0:
+			begun = append(begun, u)
+		case len(begun) == 0 || g.chance("restart", 2):
+			return u
+		default:
+			return rapid.SampledFrom(begun).Draw(g.T, "begun")
+		}
+	}
+	return rapid.SampledFrom(begun).Draw(g.T, "begun")
 }
 
 var (
@@ -272,14 +302,25 @@ func (g *drawing) succession(st ident.Stream) event.Body {
 	if g.chance("record", 6) {
 		rec = 1
 	}
-	run := uint64(1 + slices.Index(g.h.streams, st)%3)
+	run := g.numbers[st]
 	if g.chance("run", 6) {
 		run = rapid.Uint64Range(1, 4).Draw(g.T, "run")
 	}
-	return event.StreamSucceeded{
-		Record: record(rec), Run: run,
-		Sessions: some(g.T, sids, "listed"), Streams: some(g.T, g.earlier(st), "named"),
+	if !g.long {
+		return event.StreamSucceeded{Record: record(rec), Run: run, Sessions: some(g.T, sids, "listed"), Streams: some(g.T, g.earlier(st), "named")}
 	}
+	b := event.StreamSucceeded{Record: record(rec), Run: run}
+	for _, sid := range sids {
+		if !g.chance("left", 12) {
+			b.Sessions = append(b.Sessions, sid)
+		}
+	}
+	for _, u := range g.earlier(st) {
+		if g.numbers[u] < run && !g.chance("unnamed", 12) || g.chance("whichever", 12) {
+			b.Streams = append(b.Streams, u)
+		}
+	}
+	return b
 }
 
 func (g *drawing) checkpoint(st ident.Stream) event.Body {
@@ -377,19 +418,26 @@ type step struct {
 	lost bool
 }
 
-// interleave draws an order of arrival: any that keeps each stream's.
+// interleave draws an order of arrival, any that keeps each stream's: now and
+// then run by run, from the first or from the last.
 func (h *history) interleave(t *rapid.T, label string) (steps []step) {
 	queues := map[ident.Stream][]*event.Event{}
 	for _, e := range h.events {
 		queues[e.Stream] = append(queues[e.Stream], e)
 	}
 	left := slices.Clone(h.streams)
+	from := rapid.IntRange(0, 3).Draw(t, label)
 	for {
 		left = slices.DeleteFunc(left, func(st ident.Stream) bool { return len(queues[st]) == 0 })
 		if len(left) == 0 {
 			return steps
 		}
-		st := rapid.SampledFrom(left).Draw(t, label)
+		st := left[0]
+		if from == 1 {
+			st = left[len(left)-1]
+		} else if from > 1 {
+			st = rapid.SampledFrom(left).Draw(t, label)
+		}
 		e := queues[st][0]
 		queues[st] = queues[st][1:]
 		steps = append(steps, step{e: e, lost: h.lost[e.Key()]})
