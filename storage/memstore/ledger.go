@@ -15,6 +15,7 @@ import (
 type ledger struct {
 	gen       uint64 // 0 until the first append
 	recs      [][]byte
+	block     []byte // the last piece of memory that records lie in
 	deleted   bool
 	followers int
 	grown     chan struct{} // closed at the next append or delete; nil when nobody waits
@@ -31,8 +32,7 @@ type ledgers struct{ s *Store }
 
 func (v ledgers) Append(ctx context.Context, name string, expected storage.Tip, recs ...[]byte) (storage.Tip, error) {
 	s := v.s
-	copied, err := copyBatch(name, recs)
-	if err != nil {
+	if err := check(name, recs); err != nil {
 		return storage.Tip{}, err
 	}
 	if err := s.enter(ctx, name); err != nil {
@@ -51,34 +51,39 @@ func (v ledgers) Append(ctx context.Context, name string, expected storage.Tip, 
 		l.gen = s.nextLocked()
 		delete(s.dead, name)
 	}
-	l.recs = append(l.recs, copied...)
+	for _, rec := range recs {
+		l.addLocked(rec)
+	}
 	l.wakeLocked()
 	return s.tipLocked(name), nil
 }
 
-// copyBatch returns a copy of recs in one piece of memory.
-func copyBatch(name string, recs [][]byte) ([][]byte, error) {
+func check(name string, recs [][]byte) error {
 	if err := storage.CheckName(name); err != nil {
-		return nil, err
+		return err
 	}
 	bytes := 0
 	for _, r := range recs {
 		if len(r) > maxRecordBytes {
-			return nil, &storage.TooLargeError{What: "record", Size: int64(len(r)), Max: maxRecordBytes}
+			return &storage.TooLargeError{What: "record", Size: int64(len(r)), Max: maxRecordBytes}
 		}
 		bytes += len(r)
 	}
-	if err := storage.CheckBatch(len(recs), bytes, maxBatchRecords, maxBatchBytes); err != nil {
-		return nil, err
+	return storage.CheckBatch(len(recs), bytes, maxBatchRecords, maxBatchBytes)
+}
+
+const maxBlockBytes = 64 << 10
+
+// addLocked appends a copy of rec. Small records share blocks of memory, which
+// grow with the ledger.
+func (l *ledger) addLocked(rec []byte) {
+	at := len(l.block)
+	if at+len(rec) > cap(l.block) {
+		l.block = make([]byte, 0, max(min(2*cap(l.block), maxBlockBytes), len(rec), 512))
+		at = 0
 	}
-	all := make([]byte, 0, bytes)
-	copied := make([][]byte, len(recs))
-	for i, r := range recs {
-		at := len(all)
-		all = append(all, r...)
-		copied[i] = all[at:len(all):len(all)]
-	}
-	return copied, nil
+	l.block = append(l.block, rec...)
+	l.recs = append(l.recs, l.block[at:len(l.block):len(l.block)])
 }
 
 func (s *Store) tipLocked(name string) storage.Tip {
@@ -220,7 +225,7 @@ func (v ledgers) Delete(ctx context.Context, name string) error {
 	}
 	defer s.mu.Unlock()
 	if l := s.ledgers[name]; l != nil && l.gen != 0 {
-		l.deleted, l.recs = true, nil
+		l.deleted, l.recs, l.block = true, nil, nil
 		l.wakeLocked()
 		delete(s.ledgers, name)
 		s.dead[name] = s.nextLocked()

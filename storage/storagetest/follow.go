@@ -47,7 +47,7 @@ func follow(t testing.TB, l storage.Ledger, name string, from uint64) *follower 
 			case <-ctx.Done():
 			}
 		}
-		f.err <- errors.New("Follow ended without an error")
+		f.err <- errors.New("no error from Follow at its end")
 	}()
 	return f
 }
