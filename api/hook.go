@@ -73,3 +73,21 @@ const (
 	Advisory  = "advisory"  // it is only told
 	Unguarded = "unguarded" // it has no hooks
 )
+
+// GuardRequest asks whether paths may be committed or pushed by the acting
+// session.
+type GuardRequest struct {
+	Where
+	Hook  string   `json:"hook"`  // pre-commit, pre-push or prepare-commit-msg
+	Paths []string `json:"paths"` // repository paths, at most 100,000
+}
+
+// GuardReply has the answer: Deny is empty when nothing stands in the way.
+type GuardReply struct {
+	Session   string     `json:"session,omitempty"`
+	Deny      string     `json:"deny,omitempty"`
+	Hint      string     `json:"hint,omitempty"`
+	Conflicts []Conflict `json:"conflicts,omitempty"`
+	// Claims are the acting session's held claims that cover some of the paths.
+	Claims []Claim `json:"claims,omitempty"`
+}
