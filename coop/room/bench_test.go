@@ -5,8 +5,9 @@ import (
 	"testing"
 
 	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/journal"
 	"github.com/comity-dev/comity/coop/room"
-	"github.com/comity-dev/comity/internal/vfs/vfstest"
 )
 
 // crowded is a room in memory with n live claims of n/20 sessions.
@@ -124,18 +125,21 @@ func BenchmarkSessionList(b *testing.B) {
 	})
 }
 
-// Status with 1,000 claims of as many runs.
-func BenchmarkStatusOfManyRuns(b *testing.B) {
-	for _, n := range []int{10, 1000} {
-		b.Run(fmt.Sprint("runs=", n), func(b *testing.B) {
-			f := newFixtureOn(b, vfstest.New(), nil)
+// Status with as many claims as streams: each key is shown by its shortest
+// beginning.
+func BenchmarkStatusOfManyStreams(b *testing.B) {
+	for _, n := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprint("streams=", n), func(b *testing.B) {
+			f, _, life := beside(b)
+			*life = journal.Live
+			var heard []*event.Event
 			for i := range n {
-				f.claim(f.join(fmt.Sprint("s", i%100)), fmt.Sprint("f", i))
-				f.reopen()
+				p := newPeer(b, byte(i%16))
+				heard = append(heard, p.opens(fmt.Sprint("far", i)), p.claims(0, fmt.Sprint("far", i), fmt.Sprint("path:f", i)))
 			}
-			a := actor("s0", "a")
+			f.hear(heard...)
 			for b.Loop() {
-				f.status(a)
+				f.status(room.Actor{})
 			}
 		})
 	}

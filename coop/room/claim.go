@@ -291,7 +291,7 @@ func (r *Room) refuse(v look, c *claiming, verdict verdict, ahead []*wait) error
 		conflicts.add(func() api.Conflict { return r.queuedConflict(v, c, w) })
 	}
 	if c.req.WaitMS > 0 {
-		if err := r.queue(c, verdict.holders, ahead, conflicts.list); err != nil {
+		if err := r.queue(c, verdict.holders, conflicts.list); err != nil {
 			return err
 		}
 	}

@@ -71,7 +71,7 @@ func (r *Room) nextDue(failed bool) time.Duration {
 			switch {
 			case o.closing != "":
 				next = min(next, o.retry-now)
-			case o.Kind == ownerTTL && !r.waiting(sid):
+			case o.Kind == ownerTTL && (now < o.last+o.TTL || !r.waiting(sid)):
 				next = min(next, glance, o.last+o.TTL-now)
 			}
 		}
