@@ -17,10 +17,12 @@ type claim struct {
 	fences *fences    // nil when it fences nothing
 
 	where  *mark  // checkout() as it was last looked at
-	fenced bool   // by a fence that counts
 	winner *claim // who beats it
+	fenced bool   // by a fence that counts
 	holds  bool   // a live, unfenced claim that nobody beats
 	queued bool
+	news   bool // queued, and it came or went
+	moved  bool // queued, and it is known to be in another checkout
 }
 
 type fences struct{ of, breaks []ref }
@@ -207,7 +209,7 @@ func (c *claim) weigh(s *State) {
 			s.index.remove(c)
 		}
 		s.counted(c.ln.sess)
-		s.overlaps(c)
+		c.news = true
 		// Those it fences are conflicted while it lives and expired then.
 		for _, r := range c.fencesOf() {
 			if t := r.st.target(r.seq); t != nil {
@@ -215,14 +217,10 @@ func (c *claim) weigh(s *State) {
 			}
 		}
 	}
-	moved := !sameCheckout(where, c.where)
+	c.moved = c.moved || live && !sameCheckout(where, c.where)
 	c.fenced, c.where = fenced, where
 	s.work.touch(&c.thing)
 	s.work.push(c)
-	if moved && live {
-		s.overlaps(c)
-		s.neighbours(c)
-	}
 }
 
 func (c *claim) isFenced() bool {

@@ -48,7 +48,7 @@ func (t *thread) last() (m, opening *mark) {
 // anchor is what keeps the session open in u: its last opening there, else its
 // listing. There is none when a close follows.
 func (t *thread) anchor(u *stream) (a act, ok bool) {
-	ln := u.lines[t.sess]
+	ln := t.line(u)
 	if m := ln.last(); m != nil {
 		return m.act, m.info != nil
 	}

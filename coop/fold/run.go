@@ -98,25 +98,31 @@ func (s *State) begin(st *stream, f fact) {
 		}
 		s.succeed(st)
 	}
-	if len(st.entries) > 1 {
-		s.reorder(st)
-	}
 	if len(st.ckpts) > 0 || len(st.rt.ckpts) > 0 {
 		s.remask(st.rt)
 	}
 }
 
-// enrol puts a run in its place among those of its record.
+// enrol puts a run in its place among those of its record. When that turns out
+// late, all is looked at again that the stream says something of: what it closed
+// may not come after it any more.
 func (s *State) enrol(st *stream, r *succession) {
 	rec := st.rt.records[r.record]
 	if rec == nil {
 		rec = new(record)
 		st.rt.records[r.record] = rec
 	}
-	st.regroup(rec)
-	st.run = r
+	var lines []*line
+	if len(st.entries) > 1 {
+		lines = st.take()
+	}
+	st.run, st.rec = r, rec
 	rec.insert(st)
-	st.enlist()
+	for _, ln := range lines {
+		ln.put()
+		s.unsettle(ln.sess, true)
+		s.rescanAll(ln.sess)
+	}
 	for _, x := range r.sessions {
 		x.thread(rec).join(st)
 		s.unsettle(x, false)
@@ -137,11 +143,11 @@ func (u *stream) carry(st *stream) {
 // doubtListings looks again at what rests on a listing by u, which names no
 // stream any more in which an opening could still come.
 func (s *State) doubtListings(u *stream) {
-	for _, ln := range u.lines {
-		s.doubtLive(ln.inherited)
-	}
 	for _, x := range u.run.sessions {
 		s.unsettle(x, false)
+		if ln := x.thread(u.rec).line(u); ln != nil {
+			s.doubtLive(ln.inherited)
+		}
 	}
 }
 
@@ -185,15 +191,6 @@ func (s *State) endListings(t *thread, u *stream) {
 			return
 		}
 		s.doubtLive(heir.inherited)
-	}
-}
-
-// reorder has all looked at again that a stream says something of, when it
-// turns out late which run it is: what it closed may not come after it any more.
-func (s *State) reorder(st *stream) {
-	for x := range st.lines {
-		s.unsettle(x, true)
-		s.rescanAll(x)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 type session struct {
 	rt      *runtime
 	sid     string
-	lines   []*line   // one per stream that says something of it, in no order
 	threads []*thread // one per record that says something of it, in no order
 	live    []*thing  // claims and reviews that stand, in no order
 	claims  int       // of them
@@ -56,48 +55,12 @@ func (rt *runtime) session(sid string) *session {
 func (x *session) id() ident.SessionID { return ident.SessionID{Runtime: x.rt.id, SID: x.sid} }
 
 func (s *State) line(st *stream, sid string) *line {
-	x := st.rt.session(sid)
-	ln := st.lines[x]
-	if ln == nil {
-		ln = &line{sess: x, st: st, thread: x.thread(st.rec)}
-		x.lines = append(x.lines, ln)
-		if st.lines == nil {
-			st.lines = map[*session]*line{}
-		}
-		st.lines[x] = ln
+	t := st.rt.session(sid).thread(st.rec)
+	i, ok := slices.BinarySearchFunc(t.lines, st, lineRun)
+	if !ok {
+		t.lines = slices.Insert(t.lines, i, &line{sess: t.sess, st: st, thread: t})
 	}
-	return ln
-}
-
-// regroup moves what a stream says of its sessions to the record that it is now
-// known to be of.
-func (st *stream) regroup(rec *record) {
-	for x, ln := range st.lines {
-		old, t := ln.thread, x.thread(rec)
-		remove(&old.opened, ln)
-		remove(&old.closed, ln)
-		remove(&old.heirs, ln)
-		if st.run == nil { // nothing else was in it
-			x.threads = drop(x.threads, old)
-		}
-		old.stale, t.stale, ln.thread = true, true, t
-	}
-	st.rec = rec
-}
-
-// enlist puts the lines of a stream in their places in their threads.
-func (st *stream) enlist() {
-	for _, ln := range st.lines {
-		if ln.opening != nil {
-			add(&ln.thread.opened, ln)
-		}
-		if ln.closing != nil {
-			add(&ln.thread.closed, ln)
-		}
-		if len(ln.inherited) > 0 {
-			add(&ln.thread.heirs, ln)
-		}
-	}
+	return t.lines[i]
 }
 
 func (s *State) readOpened(st *stream, h head, b event.SessionOpened) *mark {
@@ -144,7 +107,7 @@ func (m *mark) on(s *State) {
 		return
 	}
 	add(&t.opened, ln)
-	until, first := t.settles(ln.st, m.info.Checkout)
+	until, first := t.settles(m)
 	if was == nil || was.info == nil || ln.last() != m || was.info.Checkout != m.info.Checkout {
 		s.reopen(ln, until, first)
 	}

@@ -35,46 +35,47 @@ func (x index) meeting(s scope.Set) iter.Seq[*claim] { return x.sets.Meeting(s) 
 // contends tells whether c can be held at all.
 func (c *claim) contends() bool { return c.live && !c.fenced && c.mode != advisory }
 
-// neighbours queues what c may beat or free.
-func (s *State) neighbours(c *claim) { s.above(c, slices.Collect(s.index.meeting(c.scope))) }
-
-func (s *State) above(c *claim, met []*claim) {
-	for _, d := range met {
-		if d != c && d.mode != advisory && c.order(&d.act) < 0 {
-			s.work.push(d)
-		}
-	}
-}
-
-// overlaps notes that what c meets may overlap it, or not any more.
-func (s *State) overlaps(c *claim) {
-	for d := range s.index.meeting(c.scope) {
-		if d.ln.sess != c.ln.sess {
-			s.work.touch(&d.thing)
-		}
-	}
-}
-
 // judge goes through the queued claims from the lowest up, and says of each
 // whether it is held: whether no held claim below it excludes it. A claim is
 // judged after all below it are settled, and what changes is only ever looked
 // for above it, so each is judged once and the answer is that of a walk through
 // all claims in order.
 func (s *State) judge() {
-	for len(s.work.queue) > 0 {
-		c := heap.Pop(&s.work.queue).(*claim)
-		c.queued = false
-		met := slices.Collect(s.index.meeting(c.scope))
-		winner := c.beatenBy(met)
+	w := &s.work
+	for len(w.queue) > 0 {
+		c := heap.Pop(&w.queue).(*claim)
+		w.met = slices.AppendSeq(w.met[:0], s.index.meeting(c.scope))
+		winner := c.beatenBy(w.met)
 		holds := c.contends() && winner == nil
-		if winner != c.winner {
-			c.winner = winner
-			s.work.touch(&c.thing)
+		if winner != c.winner || holds != c.holds {
+			w.touch(&c.thing)
 		}
-		if holds != c.holds {
-			c.holds = holds
-			s.work.touch(&c.thing)
-			s.above(c, met)
+		if c.moved || holds != c.holds {
+			w.above(c)
+		}
+		if c.moved || c.news {
+			w.overlaps(c)
+		}
+		c.winner, c.holds = winner, holds
+		c.queued, c.news, c.moved = false, false, false
+	}
+	forget(&w.met)
+}
+
+// above queues what c may beat or free of the claims that it met.
+func (w *work) above(c *claim) {
+	for _, d := range w.met {
+		if d != c && d.mode != advisory && c.order(&d.act) < 0 {
+			w.push(d)
+		}
+	}
+}
+
+// overlaps notes that what c met may overlap it, or not any more.
+func (w *work) overlaps(c *claim) {
+	for _, d := range w.met {
+		if d.ln.sess != c.ln.sess {
+			w.touch(&d.thing)
 		}
 	}
 }

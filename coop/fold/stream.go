@@ -36,14 +36,13 @@ type stream struct {
 	entries    []entry
 	gaps       []gap
 	waiting    map[uint64][]fact // facts about events of this stream that are not held
-	lines      map[*session]*line
-	run        *succession   // its first event, nil until held or when it is something else
-	rec        *record       // the one it is a run of, else its own
-	namedBy    []*stream     // the runs that name it, the last to arrive last
-	carriers   int           // of them: later runs of its record
-	ckpts      []*checkpoint // those that name this stream, whoever wrote them
-	masks      []*checkpoint // those of ckpts in force here
-	rescan     bool          // it is being looked at again
+	run        *succession       // its first event, nil until held or when it is something else
+	rec        *record           // the one it is a run of, else its own
+	namedBy    []*stream         // the runs that name it, the last to arrive last
+	carriers   int               // of them: later runs of its record
+	ckpts      []*checkpoint     // those that name this stream, whoever wrote them
+	masks      []*checkpoint     // those of ckpts in force here
+	rescan     bool              // it is being looked at again
 	opaque     int
 	unreadable int
 }

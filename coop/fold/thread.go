@@ -13,6 +13,7 @@ import (
 type thread struct {
 	sess   *session
 	rec    *record
+	lines  []*line   // what each run says, its listing apart
 	lists  []*stream // the runs that list it
 	opened []*line   // those with an opening
 	closed []*line   // those with a close
@@ -20,14 +21,8 @@ type thread struct {
 
 	// What marks add up to, worked out again when one was taken away.
 	stale bool
-	end   *mark  // the last close by the order that all runtimes share
-	stays []stay // each checkout that an opening tells, once
-}
-
-// A stay is a checkout and the first run in which the session was there.
-type stay struct {
-	id    ident.CheckoutID
-	first *stream
+	end   *mark   // the last close by the order that all runtimes share
+	stays []*mark // for each checkout, one of the first run that tells it
 }
 
 // thread returns x's thread in a record, made when there was none. A session
@@ -48,6 +43,49 @@ func (x *session) find(rec *record) *thread {
 		}
 	}
 	return nil
+}
+
+// line is that of a run, nil when there is none.
+func (t *thread) line(u *stream) *line {
+	if i, ok := slices.BinarySearchFunc(t.lines, u, lineRun); ok {
+		return t.lines[i]
+	}
+	return nil
+}
+
+// take removes the lines of a stream from their threads and returns them; put
+// adds one to that of the record which its stream is now known to be of.
+func (st *stream) take() (lines []*line) {
+	for _, x := range st.rt.sessions {
+		t := x.find(st.rec)
+		if t == nil || t.line(st) == nil {
+			continue
+		}
+		ln := t.line(st)
+		for _, list := range []*[]*line{&t.lines, &t.opened, &t.closed, &t.heirs} {
+			remove(list, ln)
+		}
+		if t.stale = true; len(t.lines)+len(t.lists) == 0 {
+			x.threads = drop(x.threads, t)
+		}
+		lines = append(lines, ln)
+	}
+	return lines
+}
+
+func (ln *line) put() {
+	t := ln.sess.thread(ln.st.rec)
+	ln.thread, t.stale = t, true
+	add(&t.lines, ln)
+	if ln.opening != nil {
+		add(&t.opened, ln)
+	}
+	if ln.closing != nil {
+		add(&t.closed, ln)
+	}
+	if len(ln.inherited) > 0 {
+		add(&t.heirs, ln)
+	}
 }
 
 // join and part say that a run lists the session, or not any more.
@@ -186,7 +224,7 @@ func (t *thread) learn() {
 	for _, ln := range t.opened {
 		for _, m := range ln.marks {
 			if m.info != nil {
-				t.settles(ln.st, m.info.Checkout)
+				t.settles(m)
 			}
 		}
 	}
@@ -198,19 +236,21 @@ func (t *thread) ends(m *mark) {
 	}
 }
 
-// settles notes that the session was in a checkout in st. It tells whether no
-// earlier run says so, and the first run that did say it, nil when none did.
-func (t *thread) settles(st *stream, id ident.CheckoutID) (until *stream, first bool) {
-	for i := range t.stays {
-		if p := &t.stays[i]; p.id == id {
-			if byRun(p.first, st) <= 0 {
-				return nil, false
-			}
-			until, p.first = p.first, st
-			return until, true
+// settles notes in which checkout an opening tells the session to have been. It
+// returns whether no earlier run says so, and the first run that did say it, nil
+// when none did.
+func (t *thread) settles(m *mark) (until *stream, first bool) {
+	for i, p := range t.stays {
+		if p.info.Checkout != m.info.Checkout {
+			continue
 		}
+		if byRun(p.ln.st, m.ln.st) <= 0 {
+			return nil, false
+		}
+		t.stays[i] = m
+		return p.ln.st, true
 	}
-	t.stays = append(t.stays, stay{id, st})
+	t.stays = append(t.stays, m)
 	return nil, true
 }
 
@@ -218,8 +258,8 @@ func (t *thread) settles(st *stream, id ident.CheckoutID) (until *stream, first 
 func (t *thread) checkouts(u *stream) (all []ident.CheckoutID) {
 	t.learn()
 	for _, p := range t.stays {
-		if p.first.before(u) {
-			all = append(all, p.id)
+		if p.ln.st.before(u) {
+			all = append(all, p.info.Checkout)
 		}
 	}
 	return all

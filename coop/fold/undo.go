@@ -72,6 +72,7 @@ func (s *State) forget(st *stream, e entry) {
 // ended stands again, and a later run that names the stream cannot tell any
 // more what was in it.
 func (s *State) unbegin(st *stream) {
+	st.take() // nothing of it is left
 	if st.run != nil {
 		s.strike(st)
 	}
@@ -106,11 +107,8 @@ func (s *State) strike(st *stream) {
 	for _, x := range f.sessions {
 		x.thread(st.rec).part(st)
 	}
-	rec := st.rec
-	st.regroup(&record{runs: []*stream{st}})
-	rec.remove(st)
-	st.run, st.carriers = nil, 0
-	st.enlist()
+	st.rec.remove(st)
+	st.run, st.rec, st.carriers = nil, &record{runs: []*stream{st}}, 0
 }
 
 func drop[X comparable](xs []X, x X) []X {

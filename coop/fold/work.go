@@ -27,6 +27,7 @@ type work struct {
 	sessions  []*session
 	things    []*thing
 	queue     queue
+	met       []*claim // by the one that is judged
 	touched   []*thing
 	sess      []*session
 	handovers []*handover
@@ -105,8 +106,10 @@ func (s *State) rescanAll(x *session) {
 		return
 	}
 	x.rescan = true
-	for _, ln := range x.lines {
-		s.rescan(ln.st)
+	for _, t := range x.threads {
+		for _, ln := range t.lines {
+			s.rescan(ln.st)
+		}
 	}
 	s.unsettle(x, false) // which ends it
 }
@@ -173,8 +176,10 @@ func (s *State) refresh(x *session) {
 		for _, t := range x.live {
 			s.doubt(t)
 		}
-		for _, ln := range x.lines {
-			s.doubtInherited(ln)
+		for _, t := range x.threads {
+			for _, ln := range t.heirs {
+				s.doubtInherited(ln)
+			}
 		}
 	}
 	x.dirty, x.ends, x.rescan, x.origin = false, false, false, [2]*mark{}
