@@ -164,7 +164,7 @@ func (a *app) ended(ctx context.Context, h home.Home, pid int) error {
 		if err != nil {
 			return err
 		}
-		if !running || info.PID != pid {
+		if !running || info.PID != 0 && info.PID != pid { // 0: about to give up the lock
 			return nil
 		}
 		select {
