@@ -1,6 +1,7 @@
 package process_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -45,7 +46,20 @@ func (s *stage) allIn(want, got map[string]string) {
 }
 
 func TestFlippedByteCostsItsRecordAndNoOther(t *testing.T) {
-	t.Parallel()
+	t.Run("in its body", func(t *testing.T) {
+		t.Parallel()
+		flippedByte(t, func(b []byte, at int) []byte { b[at] ^= 0x10; return b })
+	})
+	t.Run("in the header of its frame", func(t *testing.T) {
+		t.Parallel()
+		flippedByte(t, func(b []byte, at int) []byte {
+			b[bytes.LastIndex(b[:at], []byte("\xa3\xf5gl"))+25] ^= 0x10 // of its length: where the next begins is not known
+			return b
+		})
+	})
+}
+
+func flippedByte(t *testing.T, damage func(b []byte, at int) []byte) {
 	s, want := recorded(t)
 	lost := ""
 	for _, c := range s.status().Claims {
@@ -54,7 +68,7 @@ func TestFlippedByteCostsItsRecordAndNoOther(t *testing.T) {
 		}
 	}
 	s.halt()
-	s.edit("path:file2.go", func(b []byte, at int) []byte { b[at] ^= 0x10; return b })
+	s.edit("path:file2.go", damage)
 
 	// Without a daemon doctor reads the disk itself, and changes nothing there.
 	for range 2 {
