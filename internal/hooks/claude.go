@@ -107,7 +107,7 @@ func readClaude(word string, in []byte) (api.HookRequest, error) {
 		var v claudeToolUse
 		if err = decode("", in, &v); err == nil {
 			common = v.claudeCommon
-			err = v.request(&req)
+			err = v.request(&req, word == PreToolUse)
 		}
 	case SessionEnd:
 		var v claudeSessionEnd
@@ -153,7 +153,7 @@ func (c claudeCommon) request(e claudeEvent, req *api.HookRequest) error {
 
 // request tells what the tool writes. A tool that is not named here writes
 // nothing that its input would tell.
-func (t claudeToolUse) request(req *api.HookRequest) error {
+func (t claudeToolUse) request(req *api.HookRequest, before bool) error {
 	if t.ToolName == "" {
 		return &InputError{Reason: Missing, Field: "tool_name"}
 	}
@@ -170,7 +170,12 @@ func (t claudeToolUse) request(req *api.HookRequest) error {
 		if err := t.input("command", &v, &v.Command); err != nil {
 			return err
 		}
-		readShell(*v.Command, t.CWD).request(req)
+		f := readShell(*v.Command, t.CWD)
+		if before {
+			f.request(req)
+		} else {
+			f.after(req)
+		}
 	}
 	return nil
 }

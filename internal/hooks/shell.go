@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -11,13 +12,13 @@ import (
 // Bounds of the reading of one command. What is behind a bound may write
 // anywhere.
 const (
-	maxCommand = 1 << 20 // bytes; no system starts a shell with so long a word
-	maxNesting = 32      // of subshells, substitutions, scripts within scripts
-	maxWork    = 4 << 20 // bytes read and words run in all, inner scripts and loops included
-	maxFound   = 256     // paths
-	maxVars    = 64      // variables that are followed
-	maxFanOut  = 64      // words of one {a,b} or of one for
-	tempDir    = "/tmp/" // where mktemp and $TMPDIR are taken to be: in no checkout
+	maxCommand = 256 << 10 // bytes; Linux runs no shell with a word over 128 KiB
+	maxNesting = 32        // of subshells, substitutions, scripts within scripts
+	maxWork    = 1 << 20   // bytes read and words run in all, inner scripts and loops included
+	maxFound   = 256       // paths
+	maxVars    = 32        // variables that are followed
+	maxFanOut  = 64        // words of one {a,b} or of one for
+	tempDir    = "/tmp/"   // where mktemp and $TMPDIR are taken to be: in no checkout
 	homeDir    = "~"
 )
 
@@ -29,6 +30,7 @@ type found struct {
 	anywhere bool
 	tree     string
 	treeDir  string
+	moved    bool // the shell ends in another folder, as far as is known
 
 	seen map[string]bool
 	work int // what is left of maxWork
@@ -40,6 +42,17 @@ func (f *found) request(req *api.HookRequest) {
 	req.Whole = f.anywhere || len(f.under) > 0
 	if !f.anywhere {
 		req.Under = f.under
+	}
+}
+
+// after fills in what a command that has run wrote. The folder that is named then
+// is the one where it ended; when that may be another one than where it began,
+// no path can be told from it.
+func (f *found) after(req *api.HookRequest) {
+	f.request(req)
+	if f.moved && (len(req.Writes) > 0 || len(req.Into) > 0 || req.Whole || req.Tree != "") {
+		req.Writes, req.Into, req.Under = nil, nil, nil
+		req.Whole, req.TreeDir = true, ""
 	}
 }
 
@@ -59,6 +72,7 @@ func (f *found) add(list *[]string, kind, path string) {
 func (f *found) addInto(target string, names ...string) {
 	switch {
 	case !namable(target) || strings.HasPrefix(target, "/dev/"):
+	case slices.ContainsFunc(names, func(n string) bool { return !namable(n) }):
 	case len(f.seen) >= maxFound:
 		f.anywhere = true
 	default:
@@ -92,18 +106,20 @@ func readShell(command, cwd string) *found {
 	sh := &shell{src: strings.ToValidUTF8(command, "\uFFFD"), found: f}
 	sh.at.cwd = cwd
 	sh.run(false)
+	f.moved = sh.at.dir != "" || sh.at.lost || sh.at.vague
 	return f
 }
 
 // A standing is what a shell knows of itself; a subshell has a copy.
 type standing struct {
-	cwd   string            // absolute, where the whole command begins
-	dir   string            // folder it stands in: "" is cwd; else absolute, "~..." or below cwd
-	lost  bool              // dir is not known
-	vague bool              // it stands somewhere below dir
-	each  bool              // dir has the variable of a for in it
-	past  []string          // of pushd
-	vars  map[string]string // values that are known for sure, with marks
+	cwd    string            // absolute, where the whole command begins
+	dir    string            // folder it stands in: "" is cwd; else absolute, "~..." or below cwd
+	lost   bool              // dir is not known
+	vague  bool              // it stands somewhere below dir
+	each   bool              // dir has the variable of a for in it
+	past   []string          // of pushd
+	vars   map[string]string // values that are known for sure, with marks
+	shared bool              // vars is that of the outer shell
 
 	loop  []string // what the variable of the innermost for goes through
 	loops int      // loops open in this shell
@@ -112,18 +128,17 @@ type standing struct {
 
 // inner is the standing of a subshell that begins here.
 func (s standing) inner() standing {
-	vars := make(map[string]string, len(s.vars))
-	for k, v := range s.vars {
-		vars[k] = v
-	}
-	s.vars, s.past = vars, slices.Clone(s.past)
+	s.shared = true
+	s.past = slices.Clip(s.past)
 	s.loops, s.conds = 0, 0
 	return s
 }
 
 func (s *standing) set(name, value string) {
-	if s.vars == nil {
-		s.vars = make(map[string]string)
+	if s.vars == nil || s.shared {
+		vars := make(map[string]string, len(s.vars)+1)
+		maps.Copy(vars, s.vars)
+		s.vars, s.shared = vars, false
 	}
 	if _, there := s.vars[name]; there || len(s.vars) < maxVars {
 		s.vars[name] = value
@@ -203,7 +218,7 @@ func (s *standing) step(dir string) {
 		to = ""
 	}
 	home := strings.HasPrefix(s.dir, homeDir)
-	s.lost = home != strings.HasPrefix(to, homeDir) // above the home, or in a folder that is called ~
+	s.lost = len(to) > maxPath || home != strings.HasPrefix(to, homeDir) // above the home, or in a folder that is called ~
 	s.dir = to
 }
 

@@ -13,7 +13,11 @@ import (
 const cwd = "/home/u/repo"
 
 // bash is what a hook tells of a shell command that is about to run in cwd.
-func bash(t testing.TB, command string) api.HookRequest {
+func bash(t interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}, command string) api.HookRequest {
 	t.Helper()
 	in, err := json.Marshal(map[string]any{
 		"session_id": "s", "cwd": cwd, "hook_event_name": "PreToolUse", "tool_name": "Bash",
@@ -27,6 +31,35 @@ func bash(t testing.TB, command string) api.HookRequest {
 		t.Fatalf("Read(%q): %v", command, err)
 	}
 	return req
+}
+
+// What a command has written is told only where its folder is known: a shell
+// that moved is asked where it stands afterwards.
+func TestShellWritesAfterwards(t *testing.T) {
+	for _, c := range []shellCase{
+		{"ls", ""},
+		{"cd sub && ls", ""},
+		{"rm a", "a"},
+		{"(cd sub && rm a)", "sub/a"},
+		{"rm src/*.go", "under(src)"},
+		{"git reset --hard", "tree(git reset --hard)"},
+		{"cd sub && rm a", "anywhere"},
+		{"cd sub && rm -f *.o && cp a b", "anywhere"},
+		{"cd sub && git stash", "anywhere tree(git stash)"},
+		{"cd sub && cd .. && rm a", "a"},
+		{"cd $X; rm /b", "anywhere"},
+	} {
+		for _, word := range []string{hooks.PostToolUse, hooks.PostToolUseFailure} {
+			in := input(t, word, tool("Bash", map[string]any{"command": c.command}))
+			req, err := hooks.Read(hooks.Claude, word, strings.NewReader(in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := told(req); got != c.want {
+				t.Errorf("%s of %q: %s, want %s", word, c.command, got, c.want)
+			}
+		}
+	}
 }
 
 // told writes down what a request says of the writes: paths as they are,
@@ -196,6 +229,9 @@ var shellCases = map[string][]shellCase{
 		{"cp a.go{,.bak}", "a.go.bak<a.go"},
 		{"cp \"$f\" dst/", "under(dst)"},
 		{"cp a \"$d\"", "anywhere"},
+		{"cp 'a\x00b' c", ""},
+		{"rm 'a\x00b'", ""},
+		{"cp a /dev/stdout", ""},
 		{"cp a /tmp/x", "/tmp/x<a"},
 		{"cp a b /tmp", "/tmp/a /tmp/b"},
 		{"cp --target-directory=dst a", "dst/a"},
@@ -233,6 +269,18 @@ var shellCases = map[string][]shellCase{
 		{"ruby -i -pe 'x' a", "a"},
 		{"gawk -i inplace '{print}' a.go", "a.go"},
 		{"patch -p1 < x.diff", "anywhere"},
+		{"gofmt -w .", ".<"},
+		{"gofmt -l . && gofmt -d a.go", ""},
+		{"gofmt -s -w a.go b.go", "a.go< b.go<"},
+		{"goimports -local example.com/x -w a.go", "a.go<"},
+		{"clang-format -style=file a.cc", ""},
+		{"clang-format -style file -i a.cc", "a.cc<"},
+		{"prettier --config x.json --write src", "src<"},
+		{"black --check src", ""},
+		{"black src", "src<"},
+		{"yq -i '.a = 1' a.yml", "a.yml<"},
+		{"yq '.a' a.yml", ""},
+		{"ed -s a.go <<'E'\n1d\nw\nE", "a.go"},
 		{"patch a.go x.diff", "a.go"},
 		{"patch --dry-run -p1 < x.diff", ""},
 		{"sort -o a a", "a"},
@@ -440,8 +488,20 @@ var shellCases = map[string][]shellCase{
 		{"git stash && git checkout main && git stash pop", "tree(git stash)"},
 		{"git submodule update --init", "tree(git submodule)"},
 	},
-	// What guards of this kind were seen to miss.
+	// What guards of this kind were seen to miss, or to see where nothing is.
 	"field": {
+		{"git commit -m \"$(cat <<'EOF'\nrm a > b (it's \"so\" `x`\nEOF\n)\"", ""},
+		{"git commit -m \"$(cat <<EOF\nrm a > b (x)\nEOF\n)\" && rm c", "c"},
+		{"gh pr create --title \"a\" --body \"$(cat <<'EOF'\n## It\n- (a) don't > x\nEOF\n)\" 2>&1", ""},
+		{"tmp=$(mktemp -d); trap 'rm -rf \"$tmp\"' EXIT; cp a.go \"$tmp/\"", "under(/tmp)"},
+		{"jq '.a = 1' a.json > a.json.tmp && mv a.json.tmp a.json", "a.json.tmp a.json<a.json.tmp"},
+		{"set -euo pipefail\nfor f in $(git ls-files '*.go'); do\n  gofmt -l \"$f\"\ndone", ""},
+		{"while IFS= read -r f; do sed -i 's/a/b/' \"$f\"; done < list", "anywhere"},
+		{"git ls-files -z | xargs -0 sed -i 's/a/b/'", "anywhere"},
+		{"test -f a.go && echo yes || echo no > b.txt", "b.txt"},
+		{"rm -f -- \"./-a\"", "./-a"},
+		{"rm -f \"a\"*.log", "under(.)"},
+		{"for f in a.go b.go c.go d.go e.go f.go; do sed -i 's/x/y/' $f; done", "a.go b.go c.go d.go e.go f.go"},
 		{"sed -i 's/x/y/' one.go two.go three.go four.go five.go six.go seven.go", "one.go two.go three.go four.go five.go six.go seven.go"},
 		{"cat <<'EOF' > src/app.rs\nfn main() {}\nEOF", "src/app.rs"},
 		{"cat > src/a.ts << 'EOF' && npx tsc\nexport const x = `rm ${y}`;\nEOF", "src/a.ts"},

@@ -39,6 +39,10 @@ func (r *run) perform(c call) {
 			r.forget(name, args)
 		case "eval":
 			r.at = r.script(strings.Join(args, " "), r.at)
+		case "trap":
+			if len(args) > 1 {
+				r.script(args[0], r.at.inner())
+			}
 		case "sh", "bash", "dash", "zsh", "ksh", "ash":
 			r.inShell(args, c)
 		case "xargs":

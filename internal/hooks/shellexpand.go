@@ -69,7 +69,16 @@ func (sh *shell) arithmetic() bool {
 func (sh *shell) substitution(b *builder) {
 	begin := sh.i
 	sh.inner()
-	b.text = append(b.text, sh.valueOf(sh.src[begin:sh.i])...)
+	sh.value(b, sh.src[begin:sh.i])
+}
+
+func (sh *shell) value(b *builder, command string) {
+	v := sh.valueOf(command)
+	if !sh.found.spend(len(v)) {
+		sh.stop()
+		return
+	}
+	b.text = append(b.text, v...)
 }
 
 func (sh *shell) valueOf(command string) string {
@@ -102,7 +111,7 @@ func (sh *shell) folder() string {
 
 // inner runs commands up to the closing parenthesis in a subshell.
 func (sh *shell) inner() {
-	if sh.depth >= maxNesting || !sh.found.spend(len(sh.at.vars)+1) {
+	if sh.depth >= maxNesting || !sh.found.spend(1) {
 		sh.stop()
 		return
 	}
@@ -125,7 +134,7 @@ func (sh *shell) backquote(b *builder) {
 	}
 	sh.i = min(sh.i+1, len(sh.src))
 	sh.script(string(text), sh.at.inner())
-	b.text = append(b.text, sh.valueOf(string(text))...)
+	sh.value(b, string(text))
 }
 
 // script runs another text, from where at is.

@@ -34,16 +34,6 @@ type token struct {
 	assign int  // where the value begins when it is an assignment, else 0
 }
 
-// A heredoc is the text below a command. quoted: nothing in it is expanded.
-type heredoc struct {
-	end    string
-	tabs   bool // leading ones are taken away
-	quoted bool
-	read   bool
-	body   string
-	script *standing // set when a shell runs it
-}
-
 func (sh *shell) peek(n int) byte {
 	if sh.i+n < len(sh.src) {
 		return sh.src[sh.i+n]

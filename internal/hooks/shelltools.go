@@ -1,6 +1,9 @@
 package hooks
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // toolOf returns what notes the writes of a command, nil for one that is not
 // known to write. mkdir and rmdir are none: an empty folder is nothing that git
@@ -37,6 +40,18 @@ func toolOf(name string) func(sh *shell, args []string) {
 		return perl
 	case "awk", "gawk":
 		return awk
+	case "ed", "ex":
+		return operandsOf("p:c:")
+	case "gofmt", "goimports", "gofumpt":
+		return formatter{oneDash: true, when: []string{"w"}, long: []string{"r", "local", "cpuprofile", "lang", "modpath"}}.run
+	case "clang-format":
+		return formatter{oneDash: true, when: []string{"i"}, long: []string{"style", "assume-filename", "lines", "offset", "length"}}.run
+	case "prettier":
+		return formatter{when: []string{"w", "write"}, long: []string{"config", "parser", "ignore-path", "log-level"}}.run
+	case "black", "rustfmt":
+		return formatter{unless: []string{"check", "diff", "c", "code"}, long: []string{"config", "edition", "config-path", "exclude"}, short: "l:t:"}.run
+	case "yq":
+		return formatter{when: []string{"i", "inplace"}, script: true}.run
 	case "patch":
 		return patch
 	case "sort":
@@ -72,6 +87,37 @@ func outputOf(short string, names ...string) func(*shell, []string) {
 				sh.write(o.value)
 			}
 		}
+	}
+}
+
+// A formatter rewrites the files that it is given, and what it finds to be
+// rewritten in folders.
+type formatter struct {
+	short        string
+	long         []string
+	oneDash      bool     // long names stand behind one
+	when, unless []string // options with, and without, which it writes; no when: always
+	script       bool     // the first operand is no file
+}
+
+func (f formatter) run(sh *shell, args []string) {
+	if f.oneDash {
+		args = slices.Clone(args)
+		for i, a := range args {
+			if len(a) > 1 && a[0] == '-' && a[1] != '-' {
+				args[i] = "-" + a
+			}
+		}
+	}
+	opts, operands := parse(args, f.short, f.long...)
+	if len(f.when) > 0 && !has(opts, f.when...) || has(opts, f.unless...) {
+		return
+	}
+	if f.script && len(operands) > 0 {
+		operands = operands[1:]
+	}
+	for _, o := range operands {
+		sh.into(o)
 	}
 }
 
@@ -141,18 +187,22 @@ func (sh *shell) target(target string, sources []string) {
 	switch {
 	case len(sources) != 1, name == "" || name == "." || name == "..", target == mark(markHome):
 		sh.inFolder(target, sources)
+	case base(sources[0]) == "":
+		sh.into(target)
 	default:
-		p, exact, ok := sh.at.place(target)
-		switch {
-		case !ok:
-			sh.found.anywhere = true
-		case !exact:
-			sh.under(target)
-		case base(sources[0]) == "":
-			sh.found.addInto(p)
-		default:
-			sh.found.addInto(p, base(sources[0]))
-		}
+		sh.into(target, base(sources[0]))
+	}
+}
+
+// into notes that target is written or, if it is a folder, the names in it.
+func (sh *shell) into(target string, names ...string) {
+	switch p, exact, ok := sh.at.place(target); {
+	case !ok:
+		sh.found.anywhere = true
+	case exact:
+		sh.found.addInto(p, names...)
+	default:
+		sh.found.add(&sh.found.under, "under ", p)
 	}
 }
 

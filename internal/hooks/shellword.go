@@ -31,42 +31,40 @@ func hasMark(s string) bool { return markAt(s) >= 0 }
 func mark(b byte) string { return string([]byte{b}) }
 
 // braces gives the words that w comes to: "a{b,c}" is "ab" and "ac". Braces
-// within braces, and more than maxFanOut words, come to a word that is not
-// known.
+// within braces, more than maxFanOut words and very long ones come to a word that
+// is not known.
 func braces(w string) []string {
+	if strings.IndexByte(w, markOpen) < 0 {
+		return []string{bare(w)}
+	}
 	words := []string{""}
-	for {
+	for range maxFanOut {
 		open := strings.IndexByte(w, markOpen)
-		if open < 0 {
+		end := strings.IndexByte(w, markClose)
+		switch {
+		case open < 0 || end < open: // none, or one that is not closed
+			return times(words, []string{bare(w)})
+		case len(w) > maxPath || strings.IndexByte(w[open+1:end], markOpen) >= 0:
+			return []string{bare(words[0]+w[:open]) + mark(markUnknown)}
+		}
+		words = times(times(words, []string{bare(w[:open])}), inBraces(w[open+1:end]))
+		if len(words) > maxFanOut {
 			break
 		}
-		head, rest := w[:open], w[open+1:]
-		end := strings.IndexByte(rest, markClose)
-		inner := rest[:max(end, 0)]
-		switch {
-		case end < 0: // not closed: text
-			words, w = times(words, []string{head + "{"}), rest
-			continue
-		case strings.IndexByte(inner, markOpen) >= 0:
-			return []string{bare(head) + mark(markUnknown)}
-		case strings.IndexByte(inner, markComma) < 0 && strings.Contains(inner, ".."):
-			words = times(words, []string{head + mark(markUnknown)})
-		case strings.IndexByte(inner, markComma) < 0:
-			words = times(words, []string{head + "{" + inner + "}"})
-		default:
-			words = times(words, []string{head})
-			words = times(words, strings.Split(inner, mark(markComma)))
-		}
-		w = rest[end+1:]
-		if len(words) > maxFanOut {
-			return []string{bare(words[0]) + mark(markUnknown)}
-		}
+		w = w[end+1:]
 	}
-	words = times(words, []string{w})
-	for i := range words {
-		words[i] = bare(words[i])
+	return []string{words[0] + mark(markUnknown)}
+}
+
+// inBraces is what stands for {s}.
+func inBraces(s string) []string {
+	switch {
+	case strings.IndexByte(s, markComma) >= 0:
+		return strings.Split(s, mark(markComma))
+	case strings.Contains(s, ".."):
+		return []string{mark(markUnknown)}
 	}
-	return words
+	return []string{"{" + s + "}"}
 }
 
 func times(heads, tails []string) []string {
