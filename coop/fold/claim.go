@@ -12,14 +12,14 @@ import (
 type claim struct {
 	thing
 	scope  scope.Set
-	mode   mode
 	text   *claimText // nil when nothing was said
 	fences *fences    // nil when it fences nothing
 
 	where  *mark  // checkout() as it was last looked at
 	winner *claim // who beats it
-	fenced bool   // by a fence that counts
-	holds  bool   // a live, unfenced claim that nobody beats
+	mode   mode
+	fenced bool // by a fence that counts
+	holds  bool // a live, unfenced claim that nobody beats
 	queued bool
 	news   bool // queued, and it came or went
 	moved  bool // queued, and it is known to be in another checkout
