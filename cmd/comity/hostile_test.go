@@ -22,7 +22,12 @@ import (
 )
 
 // attacks is how many random inputs of a kind are tried.
-const attacks = 200
+func attacks() int {
+	if testing.Short() {
+		return 20
+	}
+	return 200
+}
 
 // hostile are words and values that nobody types, and some that are right.
 var hostile = []string{
@@ -160,7 +165,7 @@ func TestRandomArguments(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
 	was := g.daemon()
-	for range attacks {
+	for range attacks() {
 		args := g.mutated(strings.Fields(spoken[g.rng.IntN(len(spoken))]))
 		out, errs, code := g.run(t.Context(), args...)
 		switch {
@@ -239,7 +244,7 @@ func TestRandomBodies(t *testing.T) {
 	c := &http.Client{Transport: &http.Transport{DialContext: dial}}
 	defer c.CloseIdleConnections()
 	bodies := g.bodies()
-	for range attacks {
+	for range attacks() {
 		op := bodies[g.rng.IntN(len(bodies))]
 		fixed := op.place
 		if g.rng.IntN(8) == 0 {

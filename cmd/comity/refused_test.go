@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/client"
 )
 
 // refused EXIT CODE [<FILE] comity ARGS...: the program refuses ARGS with that
@@ -98,16 +100,18 @@ func refusedInJSON(ts *testscript.TestScript, exit int, stdin string, args []str
 func world(ts *testscript.TestScript) string {
 	repo := ts.Getenv("R")
 	if repo == "" {
-		ts.Fatalf("env R= names the repository whose log is watched")
+		ts.Fatalf("no repository: its log is what is watched")
 	}
-	log, errs, code := execute(ts, []string{"comity", "--repo", repo, "log", "--json", "--limit", "1000"})
-	if code != 0 {
-		ts.Fatalf("comity log: exit %d: %s", code, errs)
-	}
+	c, err := client.New(&client.Options{Getenv: ts.Getenv, NoStart: true})
+	ts.Check(err)
+	page, err := c.Log(context.Background(), api.LogRequest{Where: api.Where{Dir: repo}, Limit: 1000})
+	ts.Check(err)
+	log, err := json.Marshal(page)
+	ts.Check(err)
 	tree, _, _ := execute(ts, []string{"git", "-C", repo, "status", "--porcelain", "--ignored"})
 	journals, err := os.ReadDir(filepath.Join(ts.Getenv("COMITY_HOME"), "repos"))
 	ts.Check(err)
-	out := log + tree
+	out := string(log) + "\n" + tree
 	for _, j := range journals {
 		out += j.Name() + "\n"
 	}
