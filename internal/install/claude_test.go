@@ -276,6 +276,16 @@ func TestClaudeLeavesReadOnlyAndOddFiles(t *testing.T) {
 	if _, err := install.Claude(t.Context(), o, "user"); !errors.Is(err, install.ErrReadOnly) {
 		t.Errorf("a read-only file = %v, want ErrReadOnly", err)
 	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	installClaude(t, o)
+	if err := os.Chmod(path, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := install.Uninstall(t.Context(), o, install.ClaudeUser); !errors.Is(err, install.ErrReadOnly) {
+		t.Errorf("uninstall from a read-only file = %v, want ErrReadOnly", err)
+	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -337,6 +347,21 @@ func TestApplyRefusesWhatChangedSinceThePlan(t *testing.T) {
 	}
 }
 
+// What was an empty array gets its looks back only where that leaves JSON.
+func TestUninstallKeepsALineCommentApart(t *testing.T) {
+	o := options(t)
+	path := settings(t, o, []byte("{\"hooks\": {\n\"Stop\": []\n}}\n"))
+	installClaude(t, o)
+	text := strings.Replace(read(t, path), "\"Stop\": [", "\"Stop\": [ // mine", 1)
+	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	uninstall(t, o, install.ClaudeUser)
+	if got, want := read(t, path), "{\"hooks\": {\n\"Stop\": [ // mine\n]\n}}\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestASecondApplyDoesNothing(t *testing.T) {
 	o := options(t)
 	path := settings(t, o, []byte("{\"disableAllHooks\": true}\n"))
@@ -386,6 +411,14 @@ func TestInstallAgainMendsAndUpgrades(t *testing.T) {
 	installClaude(t, o)
 	if text := read(t, path); strings.Count(text, "exec comity hook claude stop") != 1 || !strings.Contains(text, "hook nobody stop") {
 		t.Errorf("after a repair:\n%s", text)
+	}
+	narrow := strings.Replace(read(t, path), "Edit|Write|MultiEdit|NotebookEdit|Bash", "Edit", 1)
+	if err := os.WriteFile(path, []byte(narrow), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	installClaude(t, o)
+	if text := read(t, path); strings.Count(text, "Edit|Write|MultiEdit|NotebookEdit|Bash") != 2 || strings.Count(text, "exec comity hook") != 9 {
+		t.Errorf("after a matcher was changed:\n%s", text)
 	}
 }
 

@@ -3,6 +3,7 @@ package install_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -207,11 +208,15 @@ func TestEachOperationOfUninstallFails(t *testing.T) {
 					if p, err = install.UninstallAll(t.Context(), o); err != nil {
 						t.Fatal(err)
 					}
+					installed := tree(t, d)
 					first := d.Ops()
 					d.Fail(vfstest.Fault{At: first + n, Err: vfstest.EIO, Kept: kept})
 					p.Apply(t.Context())
 					done := d.Ops() <= first+n
 					d.Repair()
+					if got := tree(t, d); !maps.Equal(got, installed) && !leftRecordOnly(got, before) {
+						t.Errorf("operation %d failed and left (-want +got):\n%s", n, cmp.Diff(installed, got))
+					}
 					if got, err := freed(t, o, d); err != nil || !maps.Equal(got, before) {
 						t.Errorf("operation %d failed; uninstall again = %v (-want +got):\n%s", n, err, cmp.Diff(before, got))
 					}
@@ -221,6 +226,100 @@ func TestEachOperationOfUninstallFails(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What Apply reported as done stays done when the power goes.
+func TestAppliedIsDurable(t *testing.T) {
+	for _, s := range scenes(t) {
+		s.setRepo(t)
+		t.Run(s.name, func(t *testing.T) {
+			d, o := s.start(t)
+			before := tree(t, d)
+			p, err := s.plan(o)
+			applied(t, p, err)
+			after := tree(t, d)
+			vfstest.Every(func(choose func(int) int) bool {
+				if got := tree(t, d.Crash(choose)); !maps.Equal(got, after) {
+					t.Errorf("an install is lost (-want +got):\n%s", cmp.Diff(after, got))
+				}
+				return !t.Failed()
+			})
+			if _, err := freed(t, o, d); err != nil {
+				t.Fatal(err)
+			}
+			vfstest.Every(func(choose func(int) int) bool {
+				if got := tree(t, d.Crash(choose)); !maps.Equal(got, before) {
+					t.Errorf("an uninstall is lost (-want +got):\n%s", cmp.Diff(before, got))
+				}
+				return !t.Failed()
+			})
+		})
+	}
+}
+
+// A meddler is somebody who acts in between.
+type meddler struct {
+	vfs.FS
+	acts func(name string)
+}
+
+func (m *meddler) Rename(from, to string) error {
+	m.acts(to)
+	return m.FS.Rename(from, to)
+}
+
+func (m *meddler) Open(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	m.acts(name)
+	return m.FS.Open(name, flag, perm)
+}
+
+// What somebody writes while Apply is at work is not written over.
+func TestApplyDoesNotWriteOverWhatIsWrittenMeanwhile(t *testing.T) {
+	const path = "/home/.claude/settings.json"
+	d, o := disk(t)
+	if err := vfs.WriteFile(d, path, []byte("{}\n")); err != nil {
+		t.Fatal(err)
+	}
+	o.FS = &meddler{FS: d, acts: func(name string) {
+		if name == path+".comity.tmp" {
+			d.SetBytes(path, []byte("{\"new\": 1}\n"))
+		}
+	}}
+	p, err := install.Claude(t.Context(), o, "user")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Apply(t.Context()); !errors.Is(err, install.ErrChanged) {
+		t.Errorf("Apply = %v, want ErrChanged", err)
+	}
+	if got := string(d.Bytes(path)); got != "{\"new\": 1}\n" {
+		t.Errorf("got %q", got)
+	}
+	if got := records(t, o); len(got) > 0 {
+		t.Errorf("records left: %v", got)
+	}
+
+	// The same for a folder that somebody makes first.
+	d, o = disk(t)
+	if err := d.Remove("/home/.claude"); err != nil {
+		t.Fatal(err)
+	}
+	planned := false
+	o.FS = &meddler{FS: d, acts: func(name string) {
+		if planned && strings.HasSuffix(name, ".json") {
+			d.Mkdir("/home/.claude", 0o700)
+		}
+	}}
+	if p, err = install.Claude(t.Context(), o, "user"); err != nil {
+		t.Fatal(err)
+	}
+	planned = true
+	if _, err := p.Apply(t.Context()); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("Apply = %v, want ErrExist", err)
+	}
+	if _, err := d.Stat("/home/.claude"); err != nil {
+		t.Errorf("their folder: %v, want it there", err)
 	}
 }
 

@@ -470,6 +470,52 @@ func TestUninstallGitAfterOthersWereThere(t *testing.T) {
 	}
 }
 
+func TestGitHookOfAnEarlierBuildIsReplaced(t *testing.T) {
+	r := newRepository(t)
+	r.write(r.hook("pre-commit"), theirScript, 0o755)
+	before := r.dump()
+	now := r.o
+	r.o.Command = []string{"comity", "old"}
+	r.install(false)
+	r.write(r.hook("pre-push"), read(t, r.hook("pre-push"))+"echo more\n", 0o755)
+	r.o = now
+	r.install(false)
+	if out, err := r.commit(); err != nil || r.calls() != "theirs\ncomity hook git pre-commit\n" {
+		t.Errorf("commit: %v: %s", err, out)
+	}
+	if text := read(t, r.hook("pre-push")); strings.Contains(text, "comity old") || !strings.HasSuffix(text, "echo more\n") {
+		t.Errorf("pre-push:\n%s", text)
+	}
+	r.write(r.hook("pre-push"), strings.TrimSuffix(read(t, r.hook("pre-push")), "echo more\n"), 0o755)
+	r.uninstall()
+	r.same(before)
+}
+
+// A link to a script that holds our words is somebody's arrangement, and the
+// hook of before goes back to one place only.
+func TestUninstallGitWithLinksAndCopies(t *testing.T) {
+	r := newRepository(t)
+	r.write(r.hook("pre-commit"), theirScript, 0o755)
+	r.install(false)
+	ours := read(t, r.hook("pre-commit"))
+	r.write(r.hook("pre-commit.bak"), ours, 0o755)
+	r.write(filepath.Join(r.o.Home, "script"), read(t, r.hook("pre-push")), 0o755)
+	os.Remove(r.hook("pre-push"))
+	if err := os.Symlink(filepath.Join(r.o.Home, "script"), r.hook("pre-push")); err != nil {
+		t.Fatal(err)
+	}
+	r.uninstall()
+	if got := read(t, r.hook("pre-commit")); got != theirScript {
+		t.Errorf("pre-commit = %q", got)
+	}
+	if _, err := os.Lstat(r.hook("pre-commit.bak")); !os.IsNotExist(err) {
+		t.Errorf("the copy: %v, want none", err)
+	}
+	if to, err := os.Readlink(r.hook("pre-push")); err != nil || read(t, to) == "" {
+		t.Errorf("the link: %v, want it there", err)
+	}
+}
+
 // Where nothing can be decided, nothing is done.
 func TestGitRefusesWhatItCannotPutTogether(t *testing.T) {
 	r := newRepository(t)
@@ -481,6 +527,22 @@ func TestGitRefusesWhatItCannotPutTogether(t *testing.T) {
 		t.Errorf("Uninstall = %v, want to be told to put both together", err)
 	}
 	r.same(before)
+	ours := strings.TrimSuffix(read(t, r.hook("pre-commit")), "echo more\n")
+	r.write(r.hook("pre-commit.comity-chained"), theirScript, 0o755)
+	r.write(r.hook("pre-commit"), strings.Replace(ours, "#!/bin/sh\n", "#!/bin/sh\nset -e\n", 1), 0o755)
+	if _, err := install.Uninstall(t.Context(), r.o, install.GitHooks); err == nil || !strings.Contains(err.Error(), "put together") {
+		t.Errorf("Uninstall with lines before ours = %v, want to be told to put both together", err)
+	}
+	os.Remove(r.hook("pre-commit.comity-chained"))
+	r.write(filepath.Join(r.o.Home, "script"), theirScript, 0o755)
+	if err := os.Symlink(filepath.Join(r.o.Home, "script"), r.hook("pre-commit.comity-chained")); err != nil {
+		t.Fatal(err)
+	}
+	r.write(r.hook("pre-commit"), ours+"echo more\n", 0o755)
+	if _, err := install.Uninstall(t.Context(), r.o, install.GitHooks); err == nil || !strings.Contains(err.Error(), "put together") {
+		t.Errorf("Uninstall with a link put aside = %v, want to be told to put both together", err)
+	}
+
 	r.write(r.hook("pre-commit"), "#!/bin/sh\n", 0o755)
 	if _, err := install.Git(t.Context(), r.o, false); err == nil || !strings.Contains(err.Error(), "in the way") {
 		t.Errorf("Git = %v, want to be told what is in the way", err)

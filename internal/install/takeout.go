@@ -13,10 +13,7 @@ func (d *document) takeOut(c *node, i int) []Edit {
 	k := c.kids[i]
 	start := d.behindComments(c.start+1, k.first)
 	if i > 0 {
-		start = max(start, c.kids[i-1].end)
-		if comma := c.kids[i-1].comma; comma >= 0 {
-			start = max(start, comma+1)
-		}
+		start = max(start, c.kids[i-1].comma+1)
 	}
 	kept := d.commentsIn(k, d.indent(k.first))
 	if kept != "" || d.inLineComment(start) {
@@ -28,7 +25,7 @@ func (d *document) takeOut(c *node, i int) []Edit {
 	switch {
 	case k.comma >= 0:
 		edits = append(edits, Edit{At: k.comma, Old: ","})
-	case i > 0 && c.kids[i-1].comma >= 0:
+	case i > 0:
 		edits = append(edits, Edit{At: c.kids[i-1].comma, Old: ","})
 	}
 	return sorted(edits)
