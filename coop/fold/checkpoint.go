@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
 	"slices"
 	"strings"
 
@@ -121,48 +122,75 @@ func (k *checkpoint) reaches(st *stream) bool {
 	return k.st == st || st.before(k.st) && k.st.run.names(st)
 }
 
+// leaves are the places of st that k does not remove, when it speaks for st: those
+// that it names, and in its own stream what follows from k itself on.
+func (k *checkpoint) leaves(st *stream) []event.Range {
+	if k.st != st {
+		return k.kept[st]
+	}
+	return append(slices.Clip(k.kept[st]), event.Range{First: k.seq, Last: math.MaxUint64})
+}
+
 // masked tells whether a checkpoint in force removes the effect of an event.
 func (st *stream) masked(seq uint64, f fact) bool {
 	if _, first := f.(*succession); first {
 		return false
 	}
-	return slices.ContainsFunc(st.masks, func(k *checkpoint) bool {
-		return (k.st != st || seq < k.seq) && !k.names(st, seq)
-	})
+	return len(st.masks) > 0 && !overlap(st.left, seq, seq)
 }
 
 // unmasked tells whether some event of first to last would have an effect if it
-// were held. Those that would are ranges, so it is enough to look where one begins.
+// were held.
 func (st *stream) unmasked(first, last uint64) bool {
-	if first == 1 || !st.masked(first, nil) {
-		return true
-	}
-	for _, k := range st.masks {
-		if k.st == st && first <= k.seq && k.seq <= last && !st.masked(k.seq, nil) {
-			return true
+	return first == 1 || len(st.masks) == 0 || overlap(st.left, first, last)
+}
+
+// overlap tells whether a place of first to last is in ranges.
+func overlap(ranges []event.Range, first, last uint64) bool {
+	i, _ := slices.BinarySearchFunc(ranges, first, func(r event.Range, seq uint64) int { return cmp.Compare(r.Last, seq) })
+	return i < len(ranges) && ranges[i].First <= last
+}
+
+// common are the places that are in both, in as few ranges as can be.
+func common(a, b []event.Range) (both []event.Range) {
+	for len(a) > 0 && len(b) > 0 {
+		r := event.Range{First: max(a[0].First, b[0].First), Last: min(a[0].Last, b[0].Last)}
+		if n := len(both); n > 0 && r.First <= r.Last && both[n-1].Last+1 == r.First {
+			both[n-1].Last = r.Last
+		} else if r.First <= r.Last {
+			both = append(both, r)
 		}
-		for _, r := range k.kept[st] {
-			if first <= r.First && r.First <= last && !st.masked(r.First, nil) {
-				return true
-			}
+		if a[0].Last < b[0].Last {
+			a = a[1:]
+		} else {
+			b = b[1:]
 		}
 	}
-	return false
+	return both
 }
 
 // remask works out which checkpoints of a runtime are in force and gives the
 // events of its streams their effect, or takes it, where that has changed. A
 // checkpoint can only remove lower ones, so they are gone through from the
-// highest down.
-func (s *State) remask(rt *runtime) {
-	slices.SortFunc(rt.ckpts, func(a, b *checkpoint) int { return b.rank(a) })
-	old := map[*stream][]*checkpoint{}
-	for _, k := range rt.ckpts {
-		for _, st := range k.covers {
+// highest down. Gone are streams that a checkpoint covered that is there no more.
+func (s *State) remask(rt *runtime, gone ...*stream) {
+	type mask struct {
+		any  bool
+		left []event.Range
+	}
+	old := map[*stream]mask{}
+	lift := func(covers []*stream) {
+		for _, st := range covers {
 			if _, ok := old[st]; !ok && st.rt == rt {
-				old[st], st.masks = st.masks, nil
+				old[st] = mask{len(st.masks) > 0, st.left}
+				st.masks, st.left = nil, nil
 			}
 		}
+	}
+	slices.SortFunc(rt.ckpts, func(a, b *checkpoint) int { return b.rank(a) })
+	lift(gone)
+	for _, k := range rt.ckpts {
+		lift(k.covers)
 	}
 	for _, k := range rt.ckpts {
 		if k.bad() || k.st.masked(k.seq, k) {
@@ -170,16 +198,25 @@ func (s *State) remask(rt *runtime) {
 		}
 		for _, st := range k.covers {
 			if k.reaches(st) {
-				st.masks = append(st.masks, k)
+				st.mask(k)
 			}
 		}
 	}
-	for st, before := range old {
-		if !slices.Equal(before, st.masks) {
+	for st, was := range old {
+		if was.any != (len(st.masks) > 0) || !slices.Equal(was.left, st.left) {
 			s.toggle(st)
 			s.rescan(st)
 		}
 	}
+}
+
+// mask puts a checkpoint in force in a stream.
+func (st *stream) mask(k *checkpoint) {
+	left := k.leaves(st)
+	if len(st.masks) > 0 {
+		left = common(st.left, left)
+	}
+	st.masks, st.left = append(st.masks, k), left
 }
 
 // rank orders checkpoints so that none is removed by a lower one.

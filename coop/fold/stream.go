@@ -42,6 +42,7 @@ type stream struct {
 	carriers   int               // of them: later runs of its record
 	ckpts      []*checkpoint     // those that name this stream, whoever wrote them
 	masks      []*checkpoint     // those of ckpts in force here
+	left       []event.Range     // the places that they leave, when there are any
 	rescan     bool              // it is being looked at again
 	opaque     int
 	unreadable int

@@ -52,19 +52,19 @@ func (s *State) forget(st *stream, e entry) {
 			k.wrong = false
 		}
 	}
+	var gone []*stream
 	if f, ok := e.fact.(*checkpoint); ok {
+		gone = f.covers
 		st.rt.ckpts = drop(st.rt.ckpts, f)
 		for _, c := range f.covers {
-			c.ckpts, c.masks = drop(c.ckpts, f), drop(c.masks, f)
-			s.toggle(c)
-			s.rescan(c)
+			c.ckpts = drop(c.ckpts, f)
 		}
 	}
 	if e.seq == 1 {
 		s.unbegin(st)
 	}
-	if len(st.rt.ckpts) > 0 {
-		s.remask(st.rt)
+	if len(st.rt.ckpts)+len(gone) > 0 {
+		s.remask(st.rt, gone...)
 	}
 }
 
