@@ -98,10 +98,10 @@ func TestTooManyNotices(t *testing.T) {
 	}
 	all := f.notices(ada)
 	f.ack(ada, all[len(all)-1].ID)
-	overlap(10) // those that were seen do not count as dropped
+	overlap(room.MaxNotices + 3) // those that were seen do not count as dropped
 	for range 2 {
-		if got, err := f.Notices(t.Context(), ada, api.NoticesRequest{}); err != nil || len(got.Notices) != 10 || got.Dropped != 0 {
-			t.Errorf("%d notices, %d dropped, %v; want 10 and 0", len(got.Notices), got.Dropped, err)
+		if got, err := f.Notices(t.Context(), ada, api.NoticesRequest{}); err != nil || len(got.Notices) != room.MaxNotices || got.Dropped != 3 {
+			t.Errorf("%d notices, %d dropped, %v; want %d and 3", len(got.Notices), got.Dropped, err, room.MaxNotices)
 		}
 		f.reopen()
 	}
