@@ -150,8 +150,9 @@ func TestALateClaimFromAfarWins(t *testing.T) {
 	}
 	*life = journal.Expired // what is read back is judged by events alone
 	f.reopen()
-	if again := f.notices(ada); len(again) != 1 || again[0].ID != notes[0].ID {
-		t.Errorf("after a restart %+v, want the same %+v", again, notes)
+	again := f.notices(ada)
+	if len(again) != 2 || again[0].ID != notes[0].ID || again[0].Kind != notes[0].Kind || again[1].Kind != api.NoticeHeld {
+		t.Errorf("after a restart %+v, want the same %+v, and that zoe's claim lapsed", again, notes)
 	}
 }
 

@@ -123,6 +123,18 @@ func TestWaitsAreServedInTurn(t *testing.T) {
 	})
 }
 
+// Who gives up makes way for those behind it, though no claim has changed.
+func TestGivingUpMakesWay(t *testing.T) {
+	bubble(t, func(t *testing.T, f *fixture) {
+		f.claim(f.join("ada"), "src/a.go")
+		wide := f.wait(f.join("wide"), time.Hour, "src/")
+		narrow := f.wait(f.join("narrow"), time.Hour, "src/b.go")
+		narrow.want(t, "waits")
+		wide.stop()
+		narrow.want(t, "has it")
+	})
+}
+
 func TestOneOfManyIsServed(t *testing.T) {
 	bubble(t, func(t *testing.T, f *fixture) {
 		ada := f.join("ada")
