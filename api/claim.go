@@ -52,6 +52,8 @@ type Conflict struct {
 	Intent  string   `json:"intent,omitempty"`
 	Scope   []string `json:"scope"`
 	Mode    string   `json:"mode,omitempty"`
+	// Checkout is the one that the claim's session stands in.
+	Checkout string `json:"checkout,omitempty"`
 	// Meets is a path (or resource) that both scopes cover.
 	Meets string `json:"meets"`
 	// Live is "live", or "maybe_live" with MaybeMS left until it is judged

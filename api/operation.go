@@ -37,6 +37,8 @@ const (
 	OpDoctor           = "doctor"
 	OpVerify           = "verify"
 	OpWatch            = "watch"
+	OpHook             = "hook"
+	OpGuard            = "guard"
 )
 
 // Operations describes every operation. Watch is the one whose reply is a
@@ -67,6 +69,8 @@ func Operations() []Operation {
 		{OpReviewList, "list reviews", false, ReviewListRequest{}, ReviewListReply{}},
 		{OpDoctor, "checks of the node and of this repository's journal", false, DoctorRequest{}, Report{}},
 		{OpVerify, "verify every signature and chain of the journal", false, DoctorRequest{}, Report{}},
+		{OpHook, "what one moment of an agent's work needs", true, HookRequest{}, HookReply{}},
+		{OpGuard, "may these paths be committed or pushed", false, GuardRequest{}, GuardReply{}},
 		{OpWatch, "follow changes as server-sent events", false, WatchRequest{}, Change{}},
 	}
 }

@@ -19,10 +19,13 @@ type Session struct {
 	Reason   string `json:"reason,omitempty"`
 	Live     string `json:"live"`            // own, live, unknown, expired
 	Owner    string `json:"owner,omitempty"` // what it lives by, in words: "process 4711", "time to live 12h0m0s"
-	OpenedAt int64  `json:"opened_at"`
-	AgeMS    int64  `json:"age_ms"`            // since it was opened, or since this daemon first saw it
-	IdleMS   int64  `json:"idle_ms,omitempty"` // since its last command, own sessions only
-	Claims   int    `json:"claims"`            // held or conflicted
+	// Protection tells how far the hooks of its client keep it from writing
+	// where others work: guarded, advisory or unguarded. Own sessions only.
+	Protection string `json:"protection,omitempty"`
+	OpenedAt   int64  `json:"opened_at"`
+	AgeMS      int64  `json:"age_ms"`            // since it was opened, or since this daemon first saw it
+	IdleMS     int64  `json:"idle_ms,omitempty"` // since its last command, own sessions only
+	Claims     int    `json:"claims"`            // held or conflicted
 }
 
 // Session states.

@@ -116,6 +116,16 @@ func (c *Client) ReviewClose(ctx context.Context, req api.ReviewCloseRequest) (a
 	return call[api.ReviewReply](ctx, c, api.OpReviewClose, req)
 }
 
+// Hook does what one moment of an agent's work needs.
+func (c *Client) Hook(ctx context.Context, req api.HookRequest) (api.HookReply, error) {
+	return call[api.HookReply](ctx, c, api.OpHook, req)
+}
+
+// Guard asks whether paths may be committed or pushed.
+func (c *Client) Guard(ctx context.Context, req api.GuardRequest) (api.GuardReply, error) {
+	return call[api.GuardReply](ctx, c, api.OpGuard, req)
+}
+
 // ReviewList lists reviews.
 func (c *Client) ReviewList(ctx context.Context, req api.ReviewListRequest) (api.ReviewListReply, error) {
 	return call[api.ReviewListReply](ctx, c, api.OpReviewList, req)

@@ -19,12 +19,21 @@ type Actor struct {
 	// Terminal is the process that leads the caller's terminal; nil when it has
 	// none or is not known.
 	Terminal *Process
-	Checkout ident.CheckoutID
-	Top      string // folder of the checkout
-	By       string // the person
-	Host     string
-	Tree     Tree
-	Git      Git
+	// Agent is the process of the agent that a hook's caller belongs to; nil when
+	// that is not known, and for other callers.
+	Agent *Process
+	// Ancestors are the processes above the caller, nearest first.
+	Ancestors []Process
+	Checkout  ident.CheckoutID
+	Top       string // folder of the checkout
+	By        string // the person
+	Host      string
+	Tree      Tree
+	Git       Git
+	Work      Work // nil: the working tree cannot be looked at
+	// Elsewhere tells whether a word lies in another checkout of the repository,
+	// and which; nil means that none does.
+	Elsewhere func(word string) (id ident.CheckoutID, top string, ok bool)
 }
 
 // A Tree is the working tree of the caller's checkout, as the door of package
@@ -53,16 +62,20 @@ type Git interface {
 }
 
 // acting finds the session that a acts as, among those that are open, and renews
-// its time to live. It returns "" without an error when a names none and its
-// terminal has none.
+// its time to live: the one that a names, else that of the agent among its
+// ancestors, else its terminal's. It returns "" without an error when there is
+// none.
 func (r *Room) acting(v look, a Actor) (sid string, err error) {
 	switch {
 	case a.Session != "":
 		if sid, err = r.ownSID(a.Session); err == nil {
 			err = r.mustBeOpen(v, sid)
 		}
-	case a.Terminal != nil:
-		sid = r.terminalSession(v, *a.Terminal)
+	default:
+		sid = r.agentSession(v, a.Ancestors)
+		if sid == "" && a.Terminal != nil {
+			sid = r.terminalSession(v, *a.Terminal)
+		}
 	}
 	if err == nil && sid != "" {
 		r.touch(sid)

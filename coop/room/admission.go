@@ -135,7 +135,7 @@ func (r *Room) conflict(v look, q ask, c fold.Claim, live journal.Liveness) api.
 	s, _ := v.State().Session(c.Session)
 	out := api.Conflict{
 		Claim: c.Key.String(), Short: r.names.short(c.Key), Epoch: c.Epoch, Session: c.Session.SID,
-		Client: s.Info.Client, By: s.Info.By, Intent: c.Intent, Scope: c.Scope.Strings(), Mode: string(c.Mode),
+		Client: s.Info.Client, By: s.Info.By, Intent: c.Intent, Scope: c.Scope.Strings(), Mode: string(c.Mode), Checkout: string(c.Checkout),
 		Meets: m.Witness, Live: api.LiveLive, AgeMS: r.ages.claim(c.Key, c.At),
 	}
 	switch live {

@@ -100,6 +100,7 @@ func (r *Room) noteClaim(v journal.View, a journal.Arrival, k event.Key) {
 	r.standings[k] = now
 	if now.fenced && !old.fenced {
 		r.fenced = append(r.fenced, k)
+		r.lose(c)
 		r.poke()
 	}
 	if known && old == now || !known && now.state == fold.StandingHeld {

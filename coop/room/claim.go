@@ -26,6 +26,7 @@ type claiming struct {
 	ask
 	req    api.ClaimRequest
 	opened string
+	auto   bool  // made by a hook: ends when its paths are clean
 	wait   *wait // its place in the queue, once it has one
 }
 
@@ -204,6 +205,9 @@ func (r *Room) admit(ctx context.Context, c *claiming) (api.ClaimReply, error) {
 			return err
 		}
 		key = e.Key()
+		if c.auto {
+			tx.PutLocal(rowAuto, key.String(), []byte("1"))
+		}
 		return nil
 	})
 	if err != nil {

@@ -129,3 +129,17 @@ func (r *Room) acknowledge(ctx context.Context, sid string, id uint64) error {
 	}
 	return err
 }
+
+// tellNow adds a notice that no event causes. It is known to this run only.
+func (r *Room) tellNow(sid string, n api.Notice) {
+	if r.owners[sid] == nil {
+		return
+	}
+	l := r.notices[sid]
+	if l == nil {
+		l = &noticeList{}
+		r.notices[sid] = l
+	}
+	n.At = r.clock.Now().Unix()
+	l.add(l.told/perEvent, n)
+}

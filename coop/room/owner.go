@@ -13,6 +13,7 @@ import (
 const (
 	ownerProcess  = "process"  // until the process ends
 	ownerTerminal = "terminal" // until the terminal's leading process ends
+	ownerAgent    = "agent"    // until the agent's process ends
 	ownerTTL      = "ttl"      // for a time after its last command
 )
 
@@ -46,6 +47,10 @@ type owner struct {
 	Process  Process       `json:"process,omitzero"`
 	TTL      time.Duration `json:"ttl,omitempty"` // nanoseconds
 	Worktree string        `json:"worktree,omitempty"`
+
+	Conversation string `json:"conversation,omitempty"` // of an agent, as its client names it
+	Hooks        bool   `json:"hooks,omitempty"`        // its client's hooks were seen
+	Before       bool   `json:"before,omitempty"`       // also those before a tool runs, which can stop it
 
 	last    time.Duration // boot time of its last command in this run
 	closing string        // why it has ended; its close is not written yet
@@ -127,6 +132,8 @@ func (r *Room) forget(sid string) {
 	}
 	delete(r.owners, sid)
 	delete(r.notices, sid)
+	delete(r.hooks, sid)
+	delete(r.losses, sid)
 }
 
 // touch renews the time to live of a session: it has just given a command. One

@@ -72,6 +72,9 @@ type Room struct {
 	owners    map[string]*owner      // by session, own open sessions
 	standings map[event.Key]standing // last known, own live claims
 	notices   map[string]*noticeList // by session, own open sessions
+	hooks     map[string]*hooked     // by session, those whose hooks called in this run
+	losses    map[string][]loss      // by session, own open sessions
+	dirty     map[checkoutID]map[string]stamp
 	ages      ages
 	names     names
 	waits     []*wait     // in the order in which they came
@@ -104,6 +107,9 @@ func Open(ctx context.Context, cfg Config) (*Room, error) {
 		owners:    map[string]*owner{},
 		standings: map[event.Key]standing{},
 		notices:   map[string]*noticeList{},
+		hooks:     map[string]*hooked{},
+		losses:    map[string][]loss{},
+		dirty:     map[checkoutID]map[string]stamp{},
 		ages:      newAges(cfg.Clock),
 		names:     newNames(),
 		ended:     make(chan string, maxEnded),

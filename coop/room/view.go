@@ -43,7 +43,7 @@ func (r *Room) viewOf(v look, s fold.Session) api.Session {
 		out.State = api.SessionExpired
 	}
 	if o := r.owners[s.ID.SID]; o != nil && out.Own {
-		out.Owner, out.Worktree = o.String(), o.Worktree
+		out.Owner, out.Worktree, out.Protection = o.String(), o.Worktree, o.protection()
 		out.IdleMS = (r.clock.Boot() - o.last).Milliseconds()
 		if over := r.over(s.ID.SID, o); over != "" { // its close is about to be written
 			out.State, out.Reason = api.SessionClosed, over

@@ -11,8 +11,9 @@ import (
 )
 
 // actor tells who calls, from where: the room of the repository and the caller
-// in it. The session is the one that the caller names, else that of its
-// terminal; the operating system tells which process calls.
+// in it. The session is the one that the caller names, else that of the agent
+// above it, else that of its terminal; the operating system tells which process
+// calls.
 func (n *node) actor(ctx context.Context, c httpapi.Caller, w api.Where) (*room.Room, room.Actor, error) {
 	at, err := n.find(ctx, w.Dir)
 	if err != nil {
@@ -24,10 +25,11 @@ func (n *node) actor(ctx context.Context, c httpapi.Caller, w api.Where) (*room.
 	}
 	a := room.Actor{
 		Session: w.Session, Checkout: at.checkout, Top: at.git.Top, By: at.by, Host: n.host,
-		Tree: tree{ctx, at.git, w.Dir}, Git: facts{at.git, w.Dir},
+		Tree: tree{ctx, at.git, w.Dir}, Git: facts{at.git, w.Dir}, Work: work{at.git}, Elsewhere: n.elsewhere(ctx, at, w.Dir),
 	}
 	if a.Session == "" && c.PID != 0 {
 		a.Terminal = terminal(c.PID)
+		a.Ancestors = ancestors(c)
 	}
 	return m, a, nil
 }

@@ -74,6 +74,8 @@ func (n *node) operations() (map[string]httpapi.Func, httpapi.Watch) {
 		api.OpReviewAnswer:     in(n, (*room.Room).ReviewAnswer),
 		api.OpReviewClose:      in(n, (*room.Room).ReviewClose),
 		api.OpReviewList:       in(n, (*room.Room).ReviewList),
+		api.OpHook:             in(n, n.hook),
+		api.OpGuard:            in(n, (*room.Room).Guard),
 		api.OpDoctor:           httpapi.Handle(n.doctor),
 		api.OpVerify:           in(n, n.verify),
 	}

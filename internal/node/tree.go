@@ -2,6 +2,9 @@ package node
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/comity-dev/comity/coop/room"
@@ -32,6 +35,26 @@ func (t tree) Kind(path string) (room.Kind, error) {
 		return room.File, nil
 	}
 	return room.Missing, nil
+}
+
+// work looks at a checkout's working tree.
+type work struct{ git git.Checkout }
+
+// Dirty stamps each path with the size and the time of its file, so that a file
+// that was dirty before and has changed again is seen.
+func (w work) Dirty(ctx context.Context) (map[string]string, error) {
+	c, err := w.git.Changed(ctx, "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]string, len(c.Paths))
+	for _, p := range c.Paths {
+		out[p] = "gone"
+		if info, err := os.Lstat(filepath.Join(w.git.Top, filepath.FromSlash(p))); err == nil {
+			out[p] = fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return out, nil
 }
 
 // facts are the room's questions to git.

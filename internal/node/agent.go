@@ -1,0 +1,84 @@
+package node
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/coop/room"
+	"github.com/comity-dev/comity/internal/httpapi"
+	"github.com/comity-dev/comity/internal/proc"
+)
+
+// hook is an agent's hook. Unlike other callers, a hook is known to be started by
+// an agent, so the nearest ancestor that is no shell is that agent.
+func (n *node) hook(m *room.Room, ctx context.Context, a room.Actor, req api.HookRequest) (api.HookReply, error) {
+	for _, p := range a.Ancestors {
+		if name, err := proc.Name(p.PID); err == nil && !between[base(name)] {
+			a.Agent = &p
+			break
+		}
+	}
+	return m.Hook(ctx, a, req)
+}
+
+// between are the programs that stand between an agent and its hook.
+var between = map[string]bool{
+	"comity": true, "sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "fish": true, "busybox": true,
+	"env": true, "timeout": true, "nice": true, "setsid": true, "cmd": true, "powershell": true, "pwsh": true,
+}
+
+func base(name string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(filepath.Base(name), "-"), ".exe")
+}
+
+// ancestors are the processes above a caller, nearest first; none where that
+// cannot be told.
+func ancestors(c httpapi.Caller) []room.Process {
+	all, err := proc.Ancestors(c.PID)
+	if err != nil {
+		return nil
+	}
+	out := make([]room.Process, 0, len(all))
+	for _, p := range all {
+		out = append(out, process(p))
+	}
+	return out
+}
+
+// elsewhere tells whether a word lies in another checkout of the repository than
+// the one that the caller stands in.
+func (n *node) elsewhere(ctx context.Context, at *place, dir string) func(string) (ident.CheckoutID, string, bool) {
+	return func(word string) (ident.CheckoutID, string, bool) {
+		if !filepath.IsAbs(word) && !strings.Contains(word, "..") {
+			return "", "", false
+		}
+		abs := word
+		if !filepath.IsAbs(abs) {
+			abs = filepath.Join(dir, word)
+		}
+		other, err := n.find(ctx, existing(filepath.Dir(abs)))
+		if err != nil || other.repo != at.repo || other.checkout == at.checkout {
+			return "", "", false
+		}
+		return other.checkout, other.git.Top, true
+	}
+}
+
+// existing is the nearest folder above that exists: a file may be about to be
+// written into folders that do not exist yet.
+func existing(dir string) string {
+	for {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return dir
+		}
+		dir = up
+	}
+}
