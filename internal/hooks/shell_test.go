@@ -33,6 +33,27 @@ func bash(t interface {
 	return req
 }
 
+// What is behind a bound may write anywhere; it is not taken to write nothing.
+func TestShellBounds(t *testing.T) {
+	var many strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&many, "rm %d;", i)
+	}
+	if req := bash(t, many.String()); len(req.Writes) != 256 || !req.Whole {
+		t.Errorf("300 writes: %d paths, whole %v", len(req.Writes), req.Whole)
+	}
+	for name, command := range map[string]string{
+		"length":  "rm a" + strings.Repeat(" ", 256<<10),
+		"nesting": strings.Repeat("( ", 40) + "rm a" + strings.Repeat(")", 40),
+		"scripts": "a=x;" + strings.Repeat("a=$a$a;", 40) + "rm a",
+		"ifs":     strings.Repeat("if x; then ", 40) + "rm a",
+	} {
+		if got := told(bash(t, command)); got != "anywhere" {
+			t.Errorf("a command over the bound of %s: %s, want anywhere", name, got)
+		}
+	}
+}
+
 // What a command has written is told only where its folder is known: a shell
 // that moved is asked where it stands afterwards.
 func TestShellWritesAfterwards(t *testing.T) {
@@ -296,6 +317,10 @@ var shellCases = map[string][]shellCase{
 		{"scp a host:b", ""},
 		{"scp host:a b", "b<host:a"},
 		{"rm a?", "under(.)"},
+		{"rm *.o $X", "anywhere"},
+		{"install -d a b", ""},
+		{"rm \"a\\`b\\\"\\$c\\\\d\\e\"", "a`b\"$c\\d\\e"},
+		{"rm " + strings.Repeat("{a,b}", 7), "under(.)"},
 		{"rm 'a?'", "a?"},
 		{"rm src/[ab].go", "under(src)"},
 		{"rm src/!(a).go", "under(src)"},
@@ -374,6 +399,9 @@ var shellCases = map[string][]shellCase{
 		{"for d in a b; do (cd $d && rm x); done", "a/x b/x"},
 		{"for d in a b; do cd $d; rm x; cd ..; done", "anywhere"},
 		{"echo $(cd sub; rm a); rm b", "sub/a b"},
+		{"while x; do cd sub; rm a; done", "anywhere"},
+		{"for d in .. a; do (cd $d && rm x); done", "anywhere"},
+		{strings.Repeat("cd a;", 5000) + "rm x", "anywhere"},
 		{"cd sub > log; rm a", "log sub/a"},
 		{"cd -- sub && rm a", "sub/a"},
 		{"cd -P sub && rm a", "sub/a"},
@@ -399,6 +427,7 @@ var shellCases = map[string][]shellCase{
 		{"T=$(mktemp); echo > \"$T\"; mv \"$T\" a.go", "a.go< under(/tmp)"},
 		{"F=a; unset F; rm $F", "anywhere"},
 		{"i=0; ((i++)); rm x$i", "under(.)"},
+		{"i=0; echo $((i++)); rm x$i", "under(.)"},
 		{"F=a; : ${F:=b}; rm $F", "anywhere"},
 		{"for f in a b; do rm $f $f.bak; done", "a a.bak b b.bak"},
 		{"for f in a b; do mv $f new/$f; done", "a b new/a<a new/b<b"},

@@ -105,6 +105,12 @@ func TestTextsAreBounded(t *testing.T) {
 			t.Errorf("a text of %d bytes became %d bytes, ending in %q", len(long), len(got), got[len(got)-40:])
 		}
 	}
+	for n, want := range map[int]int{hooks.MaxText: hooks.MaxText, hooks.MaxText + 1: hooks.MaxText} {
+		out, err := write(t, hooks.PreToolUse, api.HookReply{Tell: strings.Repeat("a", n)})
+		if got := text(out); err != nil || len(got) != want || (got == strings.Repeat("a", n)) != (n == want) {
+			t.Errorf("a text of %d bytes became %d bytes, %v", n, len(got), err)
+		}
+	}
 	out, err := write(t, hooks.PreToolUse, api.HookReply{Tell: "a\x1b[31mb\x00c\xffd\te\nf\r\u009bg"})
 	if got, want := text(out), "a[31mbc\ufffdd\te\nfg"; got != want || err != nil {
 		t.Errorf("a text with controls became %q, %v; want %q", got, err, want)
