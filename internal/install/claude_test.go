@@ -150,6 +150,14 @@ func TestClaudeMakesWhatIsMissingAndRemovesIt(t *testing.T) {
 		t.Errorf("left behind (-want +got):\n%s", d)
 	}
 
+	deep := o
+	deep.ClaudeDir = filepath.Join(o.Home, "a", "b", "claude")
+	installClaude(t, deep)
+	uninstall(t, deep, install.ClaudeUser)
+	if d := cmp.Diff(before, names(t, o.Home)); d != "" {
+		t.Errorf("left behind of several folders (-want +got):\n%s", d)
+	}
+
 	// With something of others in it, file and folder stay.
 	installClaude(t, o)
 	text := strings.Replace(read(t, path), "{", `{"model": "opus",`, 1)

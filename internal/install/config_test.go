@@ -77,6 +77,22 @@ func TestUninstallGitConfigAfterOthersEditedIt(t *testing.T) {
 	}
 }
 
+// A line that goes on in the next one may look like a section, and is none.
+func TestUninstallGitConfigReadsContinuedLines(t *testing.T) {
+	r := newRepository(t)
+	r.o.GitVersion = "git version 2.54.0"
+	config := filepath.Join(r.o.Repo.CommonDir, "config")
+	const theirs = "[a]\n\tb = x \\\n[hook \"comity-pre-push\"]\n\tc = d\n"
+	r.install(false)
+	ours := read(t, config)
+	r.write(config, theirs+strings.Replace(ours, "event = pre-push\n", "event = \\\npre-push\n", 1)+"[e]\n\tf = g\n", 0o644)
+	r.uninstall()
+	got := read(t, config)
+	if !strings.HasPrefix(got, theirs) || !strings.HasSuffix(got, "[e]\n\tf = g\n") || strings.Count(got, "comity") != 1 {
+		t.Errorf("after uninstall:\n%s", got)
+	}
+}
+
 // While git itself writes its config, we do not.
 func TestGitConfigLockOfGitIsRespected(t *testing.T) {
 	r := newRepository(t)
