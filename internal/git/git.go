@@ -6,7 +6,8 @@
 // sha256 and partial clones are git's business. Every call is bounded by its
 // context and in its output, takes no lock, asks no question on a terminal, and
 // ignores the GIT_* variables that a hook inherits: they speak of the repository
-// of that hook. A leaf: it imports nothing of this module, and it writes nothing.
+// of that hook. What a hook must know of them it says, as the index of
+// [Checkout.Staged]. A leaf: it imports nothing of this module, and it writes nothing.
 package git
 
 import "errors"

@@ -25,7 +25,8 @@ type call struct {
 	dir   string
 	args  []string
 	stdin string
-	list  bool // an answer over maxOutput is cut; else it is an error
+	index string // the index to read instead of the checkout's own, if one is named
+	list  bool   // an answer over maxOutput is cut; else it is an error
 }
 
 // An answer is what a run of git that came to its end has said.
@@ -47,6 +48,9 @@ func (c call) run(ctx context.Context) (answer, error) {
 	args := append([]string{"-c", "advice.graftFileDeprecated=false"}, c.args...) // environ takes that file away
 	cmd := exec.CommandContext(ctx, exe, args...)
 	cmd.Dir, cmd.Env = c.dir, environ(os.Environ())
+	if c.index != "" {
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+c.index)
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(c.stdin), &out, &message
 	cmd.WaitDelay = afterEnd
 	killWithChildren(cmd)

@@ -11,6 +11,31 @@ import (
 // Worktrees returns the real paths of the roots of all worktrees of c's
 // repository that exist on disk, sorted.
 func (c Checkout) Worktrees(ctx context.Context) ([]string, error) {
+	listed, err := c.worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var tops []string
+	if c.Top != "" {
+		tops = append(tops, c.Top)
+	}
+	for _, w := range listed {
+		if !w.bare {
+			tops = appendWorktree(tops, w.path)
+		}
+	}
+	slices.Sort(tops)
+	return slices.Compact(tops), nil
+}
+
+// A worktree is one as git lists it, also when it was deleted.
+type worktree struct {
+	path string
+	head string // the commit; empty in a bare repository
+	bare bool
+}
+
+func (c Checkout) worktrees(ctx context.Context) ([]worktree, error) {
 	a, err := c.git("worktree", "list", "--porcelain", "-z").run(ctx)
 	end := "\x00"
 	if err == nil && a.code == 129 { // -z is git 2.36
@@ -23,18 +48,17 @@ func (c Checkout) Worktrees(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var tops []string
-	if c.Top != "" {
-		tops = append(tops, c.Top)
-	}
+	var all []worktree
 	for entry := range strings.SplitSeq(string(a.out), end+end) {
 		path, attributes, _ := strings.Cut(entry, end)
-		if !strings.HasPrefix(attributes, "bare") {
-			tops = appendWorktree(tops, strings.TrimPrefix(path, "worktree "))
+		first, _, _ := strings.Cut(attributes, end)
+		head, _ := strings.CutPrefix(first, "HEAD ")
+		if !isOID(head) {
+			head = ""
 		}
+		all = append(all, worktree{strings.TrimPrefix(path, "worktree "), head, strings.HasPrefix(attributes, "bare")})
 	}
-	slices.Sort(tops)
-	return slices.Compact(tops), nil
+	return all, nil
 }
 
 // appendWorktree appends the real path of top if a worktree is there. git also
