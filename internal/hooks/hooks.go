@@ -34,7 +34,7 @@ import (
 // The words of the events, as they stand in an installed command.
 const (
 	SessionStart       = "session-start"
-	Prompt             = "prompt"
+	Prompt             = "user-prompt-submit"
 	PreToolUse         = "pre-tool-use"
 	PostToolUse        = "post-tool-use"
 	PostToolUseFailure = "post-tool-use-failure" // the tool ran and failed; a shell command may have written all the same
