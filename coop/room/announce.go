@@ -78,6 +78,7 @@ func (r *Room) noteClaim(v journal.View, a journal.Arrival, k event.Key) {
 	c, ok := v.State().Claim(k)
 	if !ok || !c.Live() {
 		if old, known := r.standings[k]; known && ok {
+			r.remember(c)
 			r.noteEnd(v, a, c, old)
 		}
 		delete(r.standings, k)

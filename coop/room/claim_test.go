@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -61,7 +62,18 @@ func TestReleaseIsIdempotentAndOwn(t *testing.T) {
 			t.Errorf("release %d = %+v, %v; want %+v", i, reply, err, want)
 		}
 	}
+	// By its scope too, as who never saw the answer would ask.
+	if reply, err := f.Release(t.Context(), ada, api.ReleaseRequest{Claims: []string{"src/"}}); err != nil || len(reply.Already) != 1 {
+		t.Errorf("release of a scope again = %+v, %v; want it released already", reply, err)
+	}
 	f.claim(bob, "src/")
+	if _, err := f.Release(t.Context(), actor("ada", "a"), api.ReleaseRequest{Claims: []string{"docs/"}}); !errors.Is(err, api.ErrUnknownClaim) {
+		t.Errorf("release of what was never claimed: %v, want unknown", err)
+	}
+	f.claim(bob, "docs/")
+	if _, err := f.Release(t.Context(), actor("ada", "a"), api.ReleaseRequest{Claims: []string{"docs/"}}); !errors.Is(err, api.ErrNotOwn) {
+		t.Errorf("release of another's scope: %v, want not own", err)
+	}
 }
 
 func TestBreakFencesTheHolder(t *testing.T) {

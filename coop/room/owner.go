@@ -117,7 +117,7 @@ func (r *Room) watch(sid string, prev, o *owner) {
 	if o.Kind != ownerTTL {
 		o.unhook = r.cfg.Processes.Watch(o.Process, func() {
 			select {
-			case r.ended <- sid:
+			case r.exits <- sid:
 			case <-r.closed:
 			}
 		})
@@ -134,6 +134,7 @@ func (r *Room) forget(sid string) {
 	delete(r.notices, sid)
 	delete(r.hooks, sid)
 	delete(r.losses, sid)
+	delete(r.ended, sid)
 }
 
 // touch renews the time to live of a session: it has just given a command. One

@@ -95,7 +95,7 @@ func (r *Room) toRelease(v look, a Actor, sid string, req api.ReleaseRequest) ([
 	}
 	var out []fold.Claim
 	for _, word := range req.Claims {
-		found, err := r.findClaims(v, a, own, word, req.Person)
+		found, err := r.findClaims(v, a, sid, own, word)
 		if err != nil {
 			return nil, err
 		}
@@ -113,8 +113,9 @@ func (r *Room) toRelease(v look, a Actor, sid string, req api.ReleaseRequest) ([
 }
 
 // findClaims takes a word for a key, else for a scope of the session's own
-// claims.
-func (r *Room) findClaims(v look, a Actor, own []fold.Claim, word string, person bool) ([]fold.Claim, error) {
+// claims: those that stand, else the latest that has ended, so that a release
+// whose answer was lost can be asked for again.
+func (r *Room) findClaims(v look, a Actor, sid string, own []fold.Claim, word string) ([]fold.Claim, error) {
 	if looksLikeKey(word) {
 		key, err := r.names.expand(word, unknownClaim)
 		if err != nil {
@@ -136,7 +137,7 @@ func (r *Room) findClaims(v look, a Actor, own []fold.Claim, word string, person
 		}
 	}
 	if len(out) == 0 {
-		return nil, unknownClaim(word)
+		return r.notStanding(v, sid, e, word)
 	}
 	for _, c := range out {
 		if len(c.Scope) > 1 {
@@ -145,6 +146,33 @@ func (r *Room) findClaims(v look, a Actor, own []fold.Claim, word string, person
 		}
 	}
 	return out, nil
+}
+
+// notStanding answers for a scope that none of the session's standing claims has.
+func (r *Room) notStanding(v look, sid string, e scope.Entry, word string) ([]fold.Claim, error) {
+	for _, k := range slices.Backward(r.ended[sid]) {
+		if c, ok := v.State().Claim(k); ok && slices.Contains(c.Scope, e) {
+			return []fold.Claim{c}, nil
+		}
+	}
+	for c := range v.State().Meeting(scope.Set{e}) {
+		if slices.Contains(c.Scope, e) { // another's: the caller says so
+			return []fold.Claim{c}, nil
+		}
+	}
+	return nil, unknownClaim(word)
+}
+
+// maxEndedClaims is how many ended claims of a session are remembered.
+const maxEndedClaims = 64
+
+// remember keeps an own claim that has ended, for as long as its session lives.
+func (r *Room) remember(c fold.Claim) {
+	sid := c.Session.SID
+	r.ended[sid] = append(r.ended[sid], c.Key)
+	if n := len(r.ended[sid]); n > maxEndedClaims {
+		r.ended[sid] = r.ended[sid][n-maxEndedClaims:]
+	}
 }
 
 func unknownClaim(word string) error {

@@ -74,6 +74,7 @@ type Room struct {
 	notices   map[string]*noticeList // by session, own open sessions
 	hooks     map[string]*hooked     // by session, those whose hooks called in this run
 	losses    map[string][]loss      // by session, own open sessions
+	ended     map[string][]event.Key // claims that have ended, by session, own open sessions
 	dirty     map[checkoutID]map[string]stamp
 	ages      ages
 	names     names
@@ -81,13 +82,13 @@ type Room struct {
 	fenced    []event.Key // own claims that a fence ended and whose release is not written yet
 	others    bool        // another runtime, or another user of this key, is known
 
-	ended  chan string   // sessions whose process is gone
+	exits  chan string   // sessions whose process is gone
 	nudge  chan struct{} // something may be due
 	closed chan struct{}
 }
 
-// maxEnded bounds the queue of ended processes; a watcher waits for a place.
-const maxEnded = 64
+// maxExits bounds the queue of ended processes; a watcher waits for a place.
+const maxExits = 64
 
 // Open opens the journal and takes up the sessions of earlier runs: those whose
 // process still lives go on, the others are closed with the reason before Open
@@ -109,10 +110,11 @@ func Open(ctx context.Context, cfg Config) (*Room, error) {
 		notices:   map[string]*noticeList{},
 		hooks:     map[string]*hooked{},
 		losses:    map[string][]loss{},
+		ended:     map[string][]event.Key{},
 		dirty:     map[checkoutID]map[string]stamp{},
 		ages:      newAges(cfg.Clock),
 		names:     newNames(),
-		ended:     make(chan string, maxEnded),
+		exits:     make(chan string, maxExits),
 		nudge:     make(chan struct{}, 1),
 		closed:    make(chan struct{}),
 	}

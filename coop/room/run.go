@@ -31,7 +31,7 @@ func (r *Room) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			timer.Stop()
 			return nil
-		case sid := <-r.ended:
+		case sid := <-r.exits:
 			r.processEnded(sid)
 		case <-r.nudge:
 		case <-timer.C():
