@@ -27,7 +27,7 @@ func (r *Room) hookBefore(ctx context.Context, a Actor, req api.HookRequest, rep
 			r.mayWrite(v, a, a.Checkout, e, reply)
 		}
 		if req.Tree != "" {
-			r.warnOfTree(v, a, req.Tree, reply)
+			r.warnOfTree(v, a, req, reply)
 		}
 	})
 	if reply.Deny != "" {
@@ -84,7 +84,7 @@ func (r *Room) targets(a Actor, req api.HookRequest) (here []scope.Entry, elsewh
 
 // lies tells that a word lies in another checkout than the actor's.
 func (a Actor) lies(word string) (checkoutID, string, bool) {
-	if a.Elsewhere == nil {
+	if a.Elsewhere == nil || word == "" {
 		return "", "", false
 	}
 	return a.Elsewhere(word)
@@ -195,9 +195,13 @@ func showAll(stored []string) []string {
 
 // warnOfTree tells of others who work in the checkout that a git command is
 // about to change as a whole. Nothing is stopped: it may be just what is wanted.
-func (r *Room) warnOfTree(v look, a Actor, command string, reply *api.HookReply) {
+func (r *Room) warnOfTree(v look, a Actor, req api.HookRequest, reply *api.HookReply) {
+	where := "this whole checkout"
+	if id, top, ok := a.lies(req.TreeDir); ok {
+		a.Checkout, where = id, "the whole checkout "+top
+	}
 	for _, s := range r.neighbours(v, a) {
-		say(reply, "%s changes this whole checkout, in which %s works too%s", command, s.ID.SID, holds(v, s.ID))
+		say(reply, "%s changes %s, in which %s works too%s", req.Tree, where, s.ID.SID, holds(v, s.ID))
 	}
 }
 

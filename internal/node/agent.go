@@ -22,7 +22,31 @@ func (n *node) hook(m *room.Room, ctx context.Context, a room.Actor, req api.Hoo
 			break
 		}
 	}
+	atHome(&req)
 	return m.Hook(ctx, a, req)
+}
+
+// atHome replaces the ~ of paths in the user's home.
+func atHome(req *api.HookRequest) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return // such a path is then taken for one in the folder ~
+	}
+	expand := func(p *string) {
+		if *p == "~" || strings.HasPrefix(*p, "~/") {
+			*p = home + (*p)[1:]
+		}
+	}
+	for i := range req.Writes {
+		expand(&req.Writes[i])
+	}
+	for i := range req.Into {
+		expand(&req.Into[i].Target)
+	}
+	for i := range req.Under {
+		expand(&req.Under[i])
+	}
+	expand(&req.TreeDir)
 }
 
 // between are the programs that stand between an agent and its hook.
@@ -60,7 +84,7 @@ func (n *node) elsewhere(ctx context.Context, at *place, dir string) func(string
 		if !filepath.IsAbs(abs) {
 			abs = filepath.Join(dir, word)
 		}
-		other, err := n.find(ctx, existing(filepath.Dir(abs)))
+		other, err := n.find(ctx, existing(abs))
 		if err != nil || other.repo != at.repo || other.checkout == at.checkout {
 			return "", "", false
 		}
@@ -68,7 +92,7 @@ func (n *node) elsewhere(ctx context.Context, at *place, dir string) func(string
 	}
 }
 
-// existing is the nearest folder above that exists: a file may be about to be
+// existing is the nearest folder at or above a path: a file may be about to be
 // written into folders that do not exist yet.
 func existing(dir string) string {
 	for {
