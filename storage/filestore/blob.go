@@ -236,8 +236,12 @@ func (v blobs) place(ctx context.Context, t tag, space, tmp string, d storage.Di
 		return err
 	}
 	defer s.spaces.RUnlock()
-	if err := s.fsys.Rename(tmp, s.spacePath(t, hex.EncodeToString(d[:]))); err != nil {
+	err := s.fsys.Rename(tmp, s.spacePath(t, hex.EncodeToString(d[:])))
+	if vfs.IsNoSpace(err) {
 		return err
+	}
+	if err != nil { // what the disk did is another question
+		return &storage.AmbiguousError{Op: "put blob", Name: space, Cause: err}
 	}
 	if err := s.fsys.SyncDir(s.spacePath(t)); err != nil {
 		return &storage.AmbiguousError{Op: "put blob", Name: space, Cause: err}
@@ -313,7 +317,7 @@ func (v blobs) Delete(ctx context.Context, space string, d storage.Digest) error
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("delete a blob of %s: %w", space, err)
+		return &storage.AmbiguousError{Op: "delete blob", Name: space, Cause: err}
 	}
 	if err := v.s.fsys.SyncDir(v.s.spacePath(t)); err != nil {
 		return &storage.AmbiguousError{Op: "delete blob", Name: space, Cause: err}

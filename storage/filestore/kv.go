@@ -130,8 +130,11 @@ func (s *Store) writeRow(ctx context.Context, op, key string, plan func(*row) (*
 		return err
 	}
 	h, err := plan(r)
-	if err == nil && h != nil {
+	if err == nil {
 		err = s.doubtLocked("row "+key, r.index)
+	}
+	if err == nil {
+		err = s.broken(op, key)
 	}
 	if err == nil && h != nil {
 		h.tag, h.name, h.counter = tagOf(familyRow, key), key, s.counter

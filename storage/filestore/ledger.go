@@ -253,6 +253,9 @@ func (v ledgers) Delete(ctx context.Context, name string) error {
 		return err
 	}
 	err := s.doubtLocked("ledger "+name, l.index)
+	if err == nil {
+		err = s.broken("delete ledger", name)
+	}
 	if err == nil && l.gen != 0 {
 		s.numberLocked()
 		h := header{kind: kindEnd, tag: l.tag, life: l.gen, counter: s.counter, name: name}

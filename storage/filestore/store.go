@@ -28,6 +28,8 @@ type Options struct {
 	IndexAfter int
 	// MaxSegmentBytes bounds a file of the log: 64 MiB, and no more.
 	MaxSegmentBytes int64
+
+	log seglog.Options // for tests
 }
 
 // A Store is a storage.Backend in a folder.
@@ -82,7 +84,9 @@ func Open(dir string, o *Options) (*Store, error) { return OpenOn(vfs.OS(), nil,
 // programs and tests. reserve may be nil.
 func OpenOn(fsys vfs.FS, reserve *seglog.Reserve, dir string, o *Options) (*Store, error) {
 	s := newStore(fsys, dir, o)
-	log, report, err := seglog.Open(fsys, s.path("log"), &seglog.Options{MaxSegmentBytes: s.o.MaxSegmentBytes, Reserve: reserve})
+	lo := s.o.log
+	lo.MaxSegmentBytes, lo.Reserve = s.o.MaxSegmentBytes, reserve
+	log, report, err := seglog.Open(fsys, s.path("log"), &lo)
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", dir, translate(err))
 	}

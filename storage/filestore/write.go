@@ -73,10 +73,20 @@ func (s *Store) numberLocked() uint64 {
 	return s.counter
 }
 
+// broken returns why nothing can be written any more. What has nothing to write
+// asks too: that there is nothing is not certain while the outcome of an earlier
+// write is open.
+func (s *Store) broken(op, name string) error {
+	if err := s.log.Err(); err != nil {
+		return fmt.Errorf("%s %s: %w: %w", op, name, storage.ErrBroken, err)
+	}
+	return nil
+}
+
 // write appends to the log. s.mu is not held, the slot is.
 func (s *Store) write(ctx context.Context, op, name string, reserve bool, recs ...[]byte) (first uint64, err error) {
-	if err := s.log.Err(); err != nil {
-		return 0, fmt.Errorf("%s %s: %w: %w", op, name, storage.ErrBroken, err)
+	if err := s.broken(op, name); err != nil {
+		return 0, err
 	}
 	if reserve {
 		first, err = s.log.AppendReserve(ctx, recs...)

@@ -1,0 +1,38 @@
+package filestore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+
+	"github.com/comity-dev/comity/internal/seglog"
+)
+
+// Inline returns options with which one sequence of calls makes one sequence of
+// operations on the disk, in small files.
+func Inline() *Options {
+	return &Options{IndexAfter: -1, MaxSegmentBytes: 32 << 10, log: seglog.Options{Inline: true, IdleAfter: -1, FirstSegmentBytes: 16 << 10}}
+}
+
+// SaveIndex writes the index now.
+func (s *Store) SaveIndex() error { return s.saveIndex(false) }
+
+// DecodeIndex decodes and encodes an index.
+func DecodeIndex(b []byte) ([]byte, error) {
+	x, err := decodeIndex(b)
+	if err != nil {
+		return nil, err
+	}
+	return x.encode(), nil
+}
+
+// Resum gives an index the checksum that it should have.
+func Resum(b []byte) []byte {
+	b = bytes.Clone(b)
+	if len(b) >= indexHeader {
+		copy(b, indexMagic)
+		binary.LittleEndian.PutUint32(b[8:], indexVersion)
+		binary.LittleEndian.PutUint32(b[12:], crc32.Checksum(b[16:], castagnoli))
+	}
+	return b
+}
