@@ -142,8 +142,8 @@ func TestClaudeMakesWhatIsMissingAndRemovesIt(t *testing.T) {
 		t.Errorf("changed (-want +got):\n%s", d)
 	}
 	var said struct{ Hooks map[string][]any }
-	if err := json.Unmarshal([]byte(read(t, path)), &said); err != nil || len(said.Hooks) != 8 {
-		t.Errorf("%d events, %v, want 8", len(said.Hooks), err)
+	if err := json.Unmarshal([]byte(read(t, path)), &said); err != nil || len(said.Hooks) != 9 {
+		t.Errorf("%d events, %v, want 9", len(said.Hooks), err)
 	}
 	uninstall(t, o, install.ClaudeUser)
 	if d := cmp.Diff(before, names(t, o.Home)); d != "" {
@@ -408,7 +408,7 @@ func TestInstallAgainMendsAndUpgrades(t *testing.T) {
 	old.Command = []string{"comity-old", "sub"}
 	installClaude(t, old)
 	installClaude(t, o)
-	if text := read(t, path); strings.Contains(text, "comity-old") || strings.Count(text, "exec comity hook") != 8 {
+	if text := read(t, path); strings.Contains(text, "comity-old") || strings.Count(text, "exec comity hook") != 9 {
 		// the old command is only known by its record: both are in it
 		t.Errorf("after an upgrade:\n%s", text)
 	}

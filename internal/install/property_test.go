@@ -137,8 +137,8 @@ func TestSettingsComeBackToTheByte(t *testing.T) {
 		put(before)
 		do(install.Claude(t.Context(), o, "user"))
 		after := get()
-		if n := strings.Count(after, "exec comity hook claude "); n != 8 {
-			rt.Fatalf("%d handlers of ours, want 8", n)
+		if n := strings.Count(after, "exec comity hook claude "); n != 9 {
+			rt.Fatalf("%d handlers of ours, want 9", n)
 		}
 		if p, err := install.Claude(t.Context(), o, "user"); err != nil || !p.Empty() {
 			rt.Fatalf("a second install: %v, empty %v", err, p.Empty())

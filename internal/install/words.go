@@ -16,6 +16,7 @@ var events = [...]event{
 	{"UserPromptSubmit", "user-prompt-submit", ""},
 	{"PreToolUse", "pre-tool-use", writers},
 	{"PostToolUse", "post-tool-use", writers},
+	{"PostToolUseFailure", "post-tool-use-failure", writers}, // it may have written all the same
 	{"Stop", "stop", ""},
 	{"SubagentStart", "subagent-start", ""},
 	{"SubagentStop", "subagent-stop", ""},
