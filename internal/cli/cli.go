@@ -25,6 +25,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return 0
 	}
 	a := newApp(stdin, stdout, stderr, getenv)
+	if isHook(args) { // it has no time for the others
+		return a.finish(ctx, args, a.hookCode(ctx, args[1:]))
+	}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -92,6 +95,7 @@ func (a *app) root() *cobra.Command {
 		a.statusCommand(), a.sessionCommand(), a.claimCommand(), a.releaseCommand(), a.checkCommand(),
 		a.logCommand(), a.noticesCommand(), a.handoverCommand(), a.reviewCommand(),
 		a.verifyCommand(), a.doctorCommand(), a.serveCommand(), a.stopCommand(), a.versionCommand(), a.demoCommand(),
+		a.hookCommand(), a.installCommand(), a.uninstallCommand(),
 	)
 	return root
 }

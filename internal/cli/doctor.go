@@ -11,26 +11,35 @@ import (
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/client"
 	"github.com/comity-dev/comity/internal/home"
+	"github.com/comity-dev/comity/internal/hooks"
 	"github.com/comity-dev/comity/internal/node"
 	"github.com/comity-dev/comity/internal/vfs"
 	"github.com/spf13/cobra"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	return a.command(&cobra.Command{
-		Use:   "doctor",
+	var probe string
+	c := a.command(&cobra.Command{
+		Use:   "doctor [--probe CLIENT]",
 		Short: "Look for what is wrong: state folder, daemon, git, journals",
 		Long: `Look for what is wrong with the state folder, the daemon, git, this repository
 and its journal, and say for each what it means and what to do. Doctor only
 reads: it changes nothing and starts no daemon. Where none runs it reads the
-journals from disk itself. The exit code is 12 when a check fails.`,
+journals from disk itself. The exit code is 12 when a check fails.
+
+--probe claude tells instead how far the hooks of Claude Code protect here: what
+is installed, what was seen of it, what is stopped and what is not.`,
 		Args: cobra.NoArgs,
 	}, func(cmd *cobra.Command, _ []string) error {
 		w, err := a.where()
 		if err != nil {
 			return err
 		}
-		rep := api.NewReport(a.examine(cmd.Context(), w))
+		checks, err := a.checks(cmd.Context(), w, probe)
+		if err != nil {
+			return err
+		}
+		rep := api.NewReport(checks)
 		if a.json {
 			a.printJSON(rep)
 		} else {
@@ -39,6 +48,18 @@ journals from disk itself. The exit code is 12 when a check fails.`,
 		}
 		return outcome(&rep)
 	})
+	c.Flags().StringVar(&probe, "probe", "", "tell how far the hooks of `CLIENT` protect")
+	return c
+}
+
+func (a *app) checks(ctx context.Context, w api.Where, probe string) ([]api.Check, error) {
+	switch probe {
+	case "":
+		return a.examine(ctx, w), nil
+	case hooks.Claude:
+		return a.probeClaude(ctx, w), nil
+	}
+	return nil, usage("--probe %s: there are no hooks for that client", probe).WithHint("there are for claude")
 }
 
 // examine makes all checks: first those that need no daemon, then the daemon's,

@@ -14,6 +14,8 @@ type logArgs struct {
 	from   bool // after was given, even as ""
 	limit  int
 	follow bool
+
+	commits bool
 }
 
 func (a *app) logCommand() *cobra.Command {
@@ -23,7 +25,11 @@ func (a *app) logCommand() *cobra.Command {
 		Short: "Show the journal's events, each once, in the order they arrived",
 		Long: `Show the journal's events, each once, in the order they arrived: the last ones,
 or with --after those that follow a cursor ("" begins at the beginning). With
---json each event is one line, with its cursor and its body as stored.`,
+--json each event is one line, with its cursor and its body as stored.
+
+--commits looks instead at the last commits of this branch that say under which
+claim they were made (comity install git --trailer), and shows those whose claim
+had been lost before. The exit code is 12 when there are any.`,
 		Args: cobra.NoArgs,
 	}, func(cmd *cobra.Command, _ []string) error {
 		args.from = cmd.Flags().Changed("after")
@@ -31,12 +37,19 @@ or with --after those that follow a cursor ("" begins at the beginning). With
 			return api.Errorf(api.CodeBound, "--limit %d is not between 1 and %d", args.limit, maxLog).
 				WithHint("go on from the last page with --after CURSOR")
 		}
+		if args.commits {
+			if args.from || args.follow {
+				return usage("--commits goes with neither --after nor --follow")
+			}
+			return a.logCommits(cmd.Context(), args.limit)
+		}
 		return a.log(cmd.Context(), args)
 	})
 	f := c.Flags()
 	f.StringVar(&args.after, "after", "", "begin after `CURSOR`")
 	f.IntVar(&args.limit, "limit", 100, "show at most `N` events, 1 to 1000")
 	f.BoolVar(&args.follow, "follow", false, "go on and show events as they arrive")
+	f.BoolVar(&args.commits, "commits", false, "show commits made under a claim that was lost")
 	c.AddCommand(a.logDumpCommand())
 	return c
 }

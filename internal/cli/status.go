@@ -130,10 +130,21 @@ func (p *printer) session(s api.Session, acting string, name int, g ages) {
 		life = "liveness " + s.Live
 	}
 	p.row(0, key(mark).pad(1), key(s.Session).as(bold).pad(name), flex(s.Client), flex(at(s.By, s.Host)), flex(s.Branch),
-		key(count(s.Claims, "claim")), key(life).as(yellow), key(g.opened(s.AgeMS)), key(g.idle(s.IdleMS)))
+		key(count(s.Claims, "claim")), key(life).as(yellow), key(s.Protection).as(protectionStyle(s.Protection)), key(g.opened(s.AgeMS)), key(g.idle(s.IdleMS)))
 	if about := cmp.Or(s.Intent, s.Issue); about != "" {
 		p.row(5, flex(about).as(faint))
 	}
+}
+
+// protectionStyle is how a protection level looks.
+func protectionStyle(level string) style {
+	switch level {
+	case api.Guarded:
+		return green
+	case api.Advisory:
+		return yellow
+	}
+	return faint
 }
 
 // at is a person and a machine: "ada@brook".
