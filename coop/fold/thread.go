@@ -65,7 +65,7 @@ func (st *stream) take() (lines []*line) {
 		for _, list := range []*[]*line{&t.lines, &t.opened, &t.closed, &t.heirs} {
 			remove(list, ln)
 		}
-		if t.stale = true; len(t.lines)+len(t.lists) == 0 {
+		if len(t.lines)+len(t.lists) == 0 {
 			x.threads = drop(x.threads, t)
 		}
 		lines = append(lines, ln)
