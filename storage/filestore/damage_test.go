@@ -408,3 +408,62 @@ func TestLogShorterThanTheIndex(t *testing.T) {
 		t.Errorf("the tip is %v: numbers of lost records were given out again", tip)
 	}
 }
+
+// A ledger whose first record, with its name, is lost is there for whoever knows
+// its name.
+func TestLostName(t *testing.T) {
+	d := killed(t, func(s *filestore.Store) {
+		put(t, s, "first", "x", "y")
+		put(t, s, "a", "token one", "two", "three")
+	})
+	file, at := find(t, d, "token one")
+	data := bytes.Clone(d.Bytes(file))
+	for i := range 8 {
+		data[at+recordHeader-4+i]++ // the name makes the header one byte longer
+	}
+	d.SetBytes(file, data)
+	s := openDisk(t, d)
+	if r := s.Report(); r.Doubt || len(r.Damage) != 1 {
+		t.Fatalf("Report = %+v", r)
+	}
+	report, err := s.Verify(ctx, nil)
+	if err != nil || !slices.ContainsFunc(report.Findings, func(f filestore.Finding) bool { return f.What == "ledger" && f.Name == "" }) {
+		t.Errorf("Verify = %+v, %v, want a ledger without a name", report, err)
+	}
+	wantDamaged(t, s, "a", 1)
+	if tip := put(t, s, "a", "four"); tip.Seq != 4 {
+		t.Errorf("Tip = %v", tip)
+	}
+	var names []string
+	for name := range s.Ledger().Names(ctx, "") {
+		names = append(names, name)
+	}
+	if !slices.Equal(names, []string{"a", "first"}) {
+		t.Errorf("Names = %q", names)
+	}
+}
+
+// A reader beside the writer may see less of the log than the index covers.
+func TestReadOnlyBehindTheIndex(t *testing.T) {
+	d := vfstest.New()
+	s := openDisk(t, d)
+	put(t, s, "a", "one", "two")
+	put(t, s, "b", "uno")
+	if err := s.SaveIndex(); err != nil {
+		t.Fatal(err)
+	}
+	ro, err := filestore.OpenReadOnlyOn(d, "/store")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ro.Close()
+	for name, want := range map[string][]string{"a": {"one", "two"}, "b": {"uno"}} {
+		got, err := contents(ro, name)
+		if err != nil || len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
+			t.Errorf("ledger %s reads as %q, %v", name, got, err)
+		}
+	}
+	if r := ro.Report(); r.Doubt || len(r.Damage) > 0 {
+		t.Errorf("Report = %+v", r)
+	}
+}

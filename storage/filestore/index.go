@@ -83,6 +83,19 @@ func (s *Store) saveIndexLocked(attest bool) (*index, error) {
 	return x, nil
 }
 
+// last returns the last index of the log that was durable for certain when the
+// index was written.
+func (x *index) last() uint64 {
+	last := x.covers
+	for i := range x.ledgers {
+		last = max(last, x.ledgers[i].index)
+	}
+	for _, r := range x.rows {
+		last = max(last, r.index)
+	}
+	return last
+}
+
 func (x *index) encode() []byte {
 	size := indexHeader + 20
 	for i := range x.ledgers {

@@ -51,6 +51,9 @@ func (s *Store) load(found *seglog.Report) error {
 	if err != nil {
 		return fmt.Errorf("read the index: %w", err)
 	}
+	if x != nil && s.log == nil && x.last() > s.reader.End() {
+		x = nil // a reader may see less of the log than was durable when the index was written
+	}
 	r := replay{s: s, jumps: make(map[tag]uint64), ended: make(map[tag]uint64)}
 	if x != nil {
 		r.adopt(x)
@@ -86,8 +89,8 @@ type replay struct {
 func (r *replay) adopt(x *index) {
 	s := r.s
 	r.covers, r.counter, s.counter = x.covers, x.counter, x.counter
-	if end := s.reader.End(); x.covers > end {
-		r.short, r.covers = true, end
+	if end := s.reader.End(); x.last() > end {
+		r.short, r.covers = true, min(x.covers, end)
 	}
 	for i := range x.ledgers {
 		l := x.ledgers[i]

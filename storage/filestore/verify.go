@@ -35,14 +35,14 @@ type Finding struct {
 // lost and known by nothing are given out again.
 //
 // progress, if it is not nil, is called now and then with the bytes read, and
-// with the bytes that there are, as far as is known.
+// with those that there are, as far as that can be told.
 func (s *Store) Verify(ctx context.Context, progress func(done, total int64)) (VerifyReport, error) {
 	if err := s.lock(ctx); err != nil {
 		return VerifyReport{}, err
 	}
 	x, doubt := s.indexLocked(), s.doubt
 	s.mu.Unlock()
-	v := &verifier{s: s, ctx: ctx, x: x, progress: progress}
+	v := &verifier{s: s, ctx: ctx, x: x, progress: progress, total: s.logBytes()}
 	if err := v.log(); err != nil {
 		return v.report, err
 	}
@@ -66,6 +66,7 @@ type verifier struct {
 	ctx      context.Context
 	x        *index
 	progress func(done, total int64)
+	total    int64
 	report   VerifyReport
 }
 
@@ -74,8 +75,22 @@ func (v *verifier) add(f Finding) { v.report.Findings = append(v.report.Findings
 func (v *verifier) read(n int) {
 	v.report.Bytes += int64(n)
 	if v.progress != nil && v.report.Records%1024 == 0 {
-		v.progress(v.report.Bytes, 0)
+		v.progress(v.report.Bytes, max(v.total, v.report.Bytes))
 	}
+}
+
+// logBytes returns the size of the log, as far as it can be told.
+func (s *Store) logBytes() (total int64) {
+	names, err := s.fsys.List(s.path("log"))
+	if err != nil {
+		return 0
+	}
+	for _, name := range names {
+		if info, err := s.fsys.Stat(s.path("log", name)); err == nil && !info.Dir {
+			total += info.Size
+		}
+	}
+	return total
 }
 
 // log reads all records of the log and compares them with the index.
@@ -115,6 +130,9 @@ func (v *verifier) log() error {
 	}
 	for i := range v.x.ledgers {
 		l := &v.x.ledgers[i]
+		if l.name == "" {
+			v.add(Finding{What: "ledger", Last: l.tip, Text: "its name is lost; it comes back to whoever asks for it by its name"})
+		}
 		if l.index <= v.x.covers {
 			v.missing(l.name, seen[l.tag].tip+1, l.tip)
 		}

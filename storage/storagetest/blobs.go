@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/comity-dev/comity/storage"
 )
@@ -29,6 +31,31 @@ func testBlobs(t *testing.T, h Harness) {
 	} {
 		t.Run(part.name, func(t *testing.T) { part.test(t, h.open(t).Blobs()) })
 	}
+	t.Run("ages", func(t *testing.T) { testAges(t, h) })
+}
+
+func testAges(t *testing.T, h Harness) {
+	if !h.Bubble {
+		t.Skip("the backend cannot run on virtual time")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		b := h.Open(t)
+		defer b.Close()
+		old := mustPut(t, b.Blobs(), "s", []byte("old"))
+		time.Sleep(3 * time.Hour)
+		mustPut(t, b.Blobs(), "s", []byte("old")) // leaves it as it is
+		mustPut(t, b.Blobs(), "s", []byte("young"))
+		time.Sleep(time.Minute)
+		for _, info := range all(t, b.Blobs().List(t.Context(), "s")) {
+			want := time.Minute
+			if info.Digest == old {
+				want += 3 * time.Hour
+			}
+			if d := info.Age - want; d < -time.Second || d > time.Second {
+				t.Errorf("blob %v has the age %v, want %v", info.Digest, info.Age, want)
+			}
+		}
+	})
 }
 
 func newReader(s string) io.Reader { return bytes.NewReader([]byte(s)) }
