@@ -76,10 +76,10 @@ func (r *succession) names(st *stream) bool {
 // begin takes note of a stream's first event: from now on it is known which
 // record it belongs to, if any. A run that has no more than that can end things
 // and revives none, so only what stands is looked at.
-func (s *State) begin(st *stream, f fact) {
+func (s *State) begin(st *stream, f fact, late bool) {
 	r, _ := f.(*succession)
 	if r != nil {
-		s.enrol(st, r)
+		s.enrol(st, r, late)
 	}
 	for _, u := range st.namedBy {
 		u.carry(st)
@@ -106,14 +106,14 @@ func (s *State) begin(st *stream, f fact) {
 // enrol puts a run in its place among those of its record. When that turns out
 // late, all is looked at again that the stream says something of: what it closed
 // may not come after it any more.
-func (s *State) enrol(st *stream, r *succession) {
+func (s *State) enrol(st *stream, r *succession, late bool) {
 	rec := st.rt.records[r.record]
 	if rec == nil {
 		rec = new(record)
 		st.rt.records[r.record] = rec
 	}
 	var lines []*line
-	if len(st.entries) > 1 {
+	if late {
 		lines = st.take()
 	}
 	st.run, st.rec = r, rec

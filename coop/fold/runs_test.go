@@ -205,3 +205,23 @@ func TestUndoneRunIsOneThatIsNotKnown(t *testing.T) {
 		})
 	}
 }
+
+// Also when all that followed the lost first event was undone meanwhile.
+func TestFirstEventThatComesLateAfterAnUndoDecidesWhatIsOpen(t *testing.T) {
+	w := newWriter(t, 1)
+	a, b := w.stream(0, 0), w.stream(0, 1)
+	w.write(a, run1())
+	w.write(a, open("ada", '1'))
+	w.write(a, event.SessionClosed{Session: "ada", Reason: "done"})
+	first := w.write(b, succeeded(2, []string{"ada"}))
+	c := w.write(b, claim(w, "ada", event.ModeExclusive, "path:a"))
+	s := fold.New()
+	for _, e := range w.events[:3] {
+		s.Apply(e)
+	}
+	s.Skip(b, 1, 1)
+	s.Apply(c)
+	s.Undo(b, 2)
+	s.Apply(first)
+	mustSession(t, s, w.session(0, "ada"), fold.SessionClosed)
+}

@@ -63,7 +63,7 @@ func (s *State) hold(st *stream, h head, b event.Body) {
 	f := s.read(st, h, b)
 	st.entry(h.seq).fact = f
 	if h.seq == 1 {
-		s.begin(st, f)
+		s.begin(st, f, filled)
 	}
 	if e := st.entry(h.seq); st.masked(h.seq, f) {
 		e.off = true
