@@ -82,6 +82,20 @@
 // Damage. A skipped place is a fact of its own. The stream is damaged while one
 // is neither filled nor removed by a checkpoint, and digests leave it out.
 //
+// # What an event costs
+//
+// What it touches, and not what is held: in particular not how often its runtime
+// was started. What runs of a record say of a session is kept in lists sorted by
+// run, so that the walk down of a listing, the close that follows a claim and the
+// checkout of a session are searches; how many later runs name a stream is
+// counted. A change has looked at again only what finds it on such a walk. The
+// first event of the latest run touches what it lists and names, and all that
+// stands of its runtime, since that lives in it now. What is worth a walk through
+// a stream, or through all that is said of a session, are rare turns: what was
+// lost and comes late, a checkpoint, an undo. A checkpoint costs what all
+// checkpoints of its runtime cover, and the events of the streams in which what
+// they leave has changed.
+//
 // # What is kept
 //
 // A fact is kept as long as its stream: also what is released or closed can be
