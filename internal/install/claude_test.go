@@ -425,7 +425,7 @@ func TestInstallAgainMendsAndUpgrades(t *testing.T) {
 		t.Fatal(err)
 	}
 	installClaude(t, o)
-	if text := read(t, path); strings.Count(text, "Edit|Write|MultiEdit|NotebookEdit|Bash") != 2 || strings.Count(text, "exec comity hook") != 9 {
+	if text := read(t, path); strings.Count(text, "Edit|Write|MultiEdit|NotebookEdit|Bash") != 3 || strings.Count(text, "exec comity hook") != 10 {
 		t.Errorf("after a matcher was changed:\n%s", text)
 	}
 }
