@@ -9,19 +9,41 @@ import (
 
 // WithTrailers returns a commit message with one trailer "key: value" for each
 // value that it does not have yet. Comments and what git cuts off stay behind
-// them.
+// them. A message without a word stays as it is: left so in an editor it gives the
+// commit up, and with a trailer it would no longer.
 func (c Checkout) WithTrailers(ctx context.Context, message []byte, key string, values []string) ([]byte, error) {
+	said, err := c.says(ctx, string(message))
+	if err != nil {
+		return nil, fmt.Errorf("add trailers: %w", err)
+	}
+	if !said {
+		return message, nil
+	}
 	args := []string{"interpret-trailers", "--no-divider", "--where", "end", "--if-exists", "addIfDifferent", "--if-missing", "add"}
 	for _, v := range values {
 		args = append(args, "--trailer", key+": "+v)
 	}
 	call := c.git(args...)
-	call.stdin = string(message)
+	call.stdin = strings.TrimSuffix(string(message), "\n") + "\n" // without one git joins the two
 	a, err := call.ask(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("add trailers: %w", err)
 	}
 	return a.out, nil
+}
+
+// scissors is in the line below which git commit --verbose shows the changes.
+const scissors = "------------------------ >8 ------------------------"
+
+// says reports whether a message has more than comments and white space.
+func (c Checkout) says(ctx context.Context, message string) (bool, error) {
+	if at := strings.Index(message, scissors); at >= 0 {
+		message = message[:strings.LastIndexByte(message[:at], '\n')+1]
+	}
+	strip := c.git("stripspace", "--strip-comments")
+	strip.stdin = message
+	a, err := strip.ask(ctx)
+	return len(a.out) > 0, err
 }
 
 // A Trailed is a commit with the values of one trailer in its message.
