@@ -225,3 +225,32 @@ func TestFirstEventThatComesLateAfterAnUndoDecidesWhatIsOpen(t *testing.T) {
 	s.Apply(first)
 	mustSession(t, s, w.session(0, "ada"), fold.SessionClosed)
 }
+
+// When it becomes known in which checkout a carried session is, those that its
+// claims meet exclude them or not any more, and are named.
+func TestOpeningThatComesLateChangesWhatItsClaimsOverlap(t *testing.T) {
+	w := newWriter(t, 2)
+	other, a, b := w.stream(1, 0), w.stream(0, 0), w.stream(0, 1)
+	w.write(other, open("bob", '1'))
+	lower := w.write(other, claim(w, "bob", event.ModeCheckout, "path:a"))
+	w.write(a, run1())
+	opening := w.write(a, open("ada", '1'))
+	w.write(b, succeeded(2, []string{"ada"}, a))
+	c := w.write(b, claim(w, "ada", event.ModeCheckout, "path:a"))
+	s := fold.New()
+	for _, e := range w.events {
+		if e != opening {
+			s.Apply(e)
+		}
+	}
+	if got := s.Standing(lower.Key(), nil).Overlaps; !slices.Equal(got, []event.Key{c.Key()}) {
+		t.Errorf("Overlaps = %v, want that of an unknown checkout, %v", got, c.Key())
+	}
+	if changed := s.Apply(opening).Claims; !slices.Contains(changed, lower.Key()) {
+		t.Errorf("Changes.Claims = %v, want %v among them", changed, lower.Key())
+	}
+	if got := s.Standing(lower.Key(), nil).Overlaps; got != nil {
+		t.Errorf("Overlaps = %v, want none in the same checkout", got)
+	}
+	mustState(t, s, c, fold.StandingConflicted)
+}
