@@ -234,7 +234,10 @@ func TestOlderDaemonYieldsBeforeItActs(t *testing.T) {
 		acted := false
 		act := func(context.Context, httpapi.Caller, []byte) (any, error) { acted = true; return api.Empty{}, nil }
 		c := serve(t, map[string]httpapi.Func{api.OpClaim: act, api.OpStop: act, api.OpVersion: act},
-			func(context.Context, httpapi.Caller, api.WatchRequest, func(api.Change) error) error { acted = true; return nil },
+			func(context.Context, httpapi.Caller, api.WatchRequest, func(api.Change) error) error {
+				acted = true
+				return nil
+			},
 			&httpapi.Options{Build: tt.daemon})
 		req, err := http.NewRequest("POST", "http://comity"+tt.path, strings.NewReader("{}"))
 		if err != nil {
