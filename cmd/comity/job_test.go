@@ -28,7 +28,7 @@ func TestMainJob(t *testing.T) {
 			env.Setenv("REPO", repo)
 			return setUp(t, env)
 		},
-		Cmds: commands(),
+		Cmds: agents{}.commands(),
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 
 // The test binary is the program.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"comity": main})
+	testscript.Main(m, map[string]func(){"comity": main, "fakeagent": agentMain})
 }
 
 // Each script has a state folder of its own, and leaves no daemon behind.
