@@ -20,8 +20,8 @@ import (
 // for input and call, hookLimit whatever happens. Its start and its end are not
 // in them, and the whole is to stay under a second.
 const (
-	hookPatience = 850 * time.Millisecond
-	hookLimit    = 940 * time.Millisecond
+	hookPatience = 700 * time.Millisecond
+	hookLimit    = 900 * time.Millisecond
 )
 
 func (a *app) hookCommand() *cobra.Command {
