@@ -156,7 +156,7 @@ func (r *Room) Busy() (busy bool) {
 
 // Broken returns why the journal takes no writes any more and must be opened
 // again, or nil.
-func (r *Room) Broken() error { return r.journal.Health().ReadOnly }
+func (r *Room) Broken() error { return r.journal.Broken() }
 
 // view runs f under the lock.
 func (r *Room) view(f func(v look)) {
