@@ -103,8 +103,10 @@ func parseKeyFile(data []byte) (k *Key, reason string) {
 
 // LoadOrCreateKey is LoadKey when path is there; else it makes a key and
 // stores it, mode 0600, synced with its folder before it returns, and reports
-// created. It never replaces a file. Call it under the lock of the folder: a
-// second caller could meet a file that the first has not filled yet.
+// created. A crash leaves no key or the whole one, and perhaps a file
+// path.<random>.tmp with a key that nobody has used. It never replaces a file.
+// Call it under the lock of the folder: of two that make the key at once, one
+// would go on with a key that is not stored.
 func LoadOrCreateKey(fsys vfs.FS, path string) (k *Key, created bool, err error) {
 	k, err = LoadKey(fsys, path)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/internal/vfs"
+	"github.com/comity-dev/comity/internal/vfs/vfstest"
 )
 
 func keyPath(t *testing.T) string { return filepath.Join(t.TempDir(), "node.key") }
@@ -189,5 +190,37 @@ func TestKeyThatIsNotStoredIsNotUsed(t *testing.T) {
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file was left: %v", err)
+	}
+}
+
+// A crash at any moment of the making of a key must not leave a file that is
+// refused as damaged for ever, nor lose a key that was handed out.
+func TestACrashWhileTheKeyIsMadeLeavesNoneOrAWholeOne(t *testing.T) {
+	const path = "/node.key"
+	states, whole := 0, 0
+	for op := 0; ; op++ {
+		disk := vfstest.New()
+		disk.PowerOff(op)
+		first, _, err := ident.LoadOrCreateKey(disk, path)
+		vfstest.Every(func(choose func(int) int) bool {
+			states++
+			after := disk.Clone().Crash(choose)
+			k, created, aerr := ident.LoadOrCreateKey(after, path)
+			switch {
+			case aerr != nil:
+				t.Errorf("crash at operation %d: %v", op, aerr)
+			case first != nil && k.Node() != first.Node():
+				t.Errorf("crash at operation %d: key of %s, want that of %s, which was handed out", op, k.Node(), first.Node())
+			case !created:
+				whole++
+			}
+			return !t.Failed()
+		})
+		if t.Failed() || err == nil {
+			break
+		}
+	}
+	if states < 8 || whole == 0 || whole == states {
+		t.Errorf("%d states after a crash, %d of them with a key: the test looks at too few", states, whole)
 	}
 }

@@ -131,9 +131,10 @@ func (h Home) sweep(fsys vfs.FS) {
 		return
 	}
 	for _, name := range names {
-		ours := strings.HasPrefix(name, "daemon.json.") || strings.HasPrefix(name, "settings.json.") || strings.HasPrefix(name, "machine.")
-		if ours && strings.HasSuffix(name, ".tmp") {
-			_ = fsys.Remove(h.path(name))
+		for _, ours := range []string{"daemon.json.", "settings.json.", "machine.", "node.key."} {
+			if strings.HasPrefix(name, ours) && strings.HasSuffix(name, ".tmp") {
+				_ = fsys.Remove(h.path(name))
+			}
 		}
 	}
 }

@@ -98,8 +98,8 @@ func TestCloseAgainLeavesTheNextHolderAlone(t *testing.T) {
 
 func TestLockSweepsWhatACrashLeft(t *testing.T) {
 	h := prepared(t)
-	left := []string{"daemon.json.0a.tmp", "settings.json.0b.tmp", "machine.0c.tmp"}
-	kept := []string{"held.0d.tmp", "node.key.0e.tmp", "daemon.log", "settings.json", "mine.tmp"} // others write them, or we do
+	left := []string{"daemon.json.0a.tmp", "settings.json.0b.tmp", "machine.0c.tmp", "node.key.0e.tmp"}
+	kept := []string{"held.0d.tmp", "node.key", "daemon.log", "settings.json", "mine.tmp"} // others write them, or we do
 	for _, name := range append(left, kept...) {
 		if err := os.WriteFile(filepath.Join(h.Dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)

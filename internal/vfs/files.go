@@ -61,25 +61,44 @@ func ReadFile(fsys FS, name string, maxBytes int64) ([]byte, error) {
 // nil. The commit point is the rename: a crash leaves the old content or the
 // new, whole, and perhaps a file name.<random>.tmp beside it.
 func WriteFile(fsys FS, name string, data []byte) error {
+	return put(fsys, name, data, nil)
+}
+
+// CreateFile is WriteFile for a file that must not be there yet: the error wraps
+// fs.ErrExist when it is. A crash leaves no file or the whole one. Who may make
+// name holds a lock: what another makes at the very moment of the rename is
+// replaced.
+func CreateFile(fsys FS, name string, data []byte) error {
+	absent := func() error {
+		_, err := fsys.Stat(name)
+		switch {
+		case err == nil:
+			return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		}
+		return err
+	}
+	return put(fsys, name, data, absent)
+}
+
+// put fills a file beside name and renames it, unless check, asked last, objects.
+func put(fsys FS, name string, data []byte, check func() error) error {
 	var salt [8]byte
 	rand.Read(salt[:])
 	tmp := name + "." + hex.EncodeToString(salt[:]) + ".tmp"
-	if err := fill(fsys, tmp, data); err != nil {
+	err := fill(fsys, tmp, data)
+	if err != nil {
 		return err
 	}
-	if err := fsys.Rename(tmp, name); err != nil {
+	if check != nil {
+		err = check()
+	}
+	if err == nil {
+		err = fsys.Rename(tmp, name)
+	}
+	if err != nil {
 		fsys.Remove(tmp)
-		return err
-	}
-	return fsys.SyncDir(filepath.Dir(name))
-}
-
-// CreateFile makes a file that must not be there yet (the error wraps
-// fs.ErrExist when it is), mode 0600, durably with its folder before it returns
-// nil. A crash may leave it missing, empty or cut: for content that must be
-// whole or absent use WriteFile.
-func CreateFile(fsys FS, name string, data []byte) error {
-	if err := fill(fsys, name, data); err != nil {
 		return err
 	}
 	return fsys.SyncDir(filepath.Dir(name))
