@@ -211,7 +211,7 @@ func uninstallable(err error) error {
 	var syntax *install.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return api.Errorf(api.CodeInternal, "%v", err).WithHint("the file was left as it is: correct it, then try again")
+		return api.Errorf(api.CodeInternal, "%v", err).WithHint("correct it, then try again")
 	case errors.Is(err, install.ErrChanged), errors.Is(err, vfs.ErrLocked):
 		return api.Errorf(api.CodeInternal, "%v", err).WithHint("something else writes there now: try again")
 	case errors.Is(err, os.ErrPermission):
