@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,30 @@ func TestOneProcessHoldsAStore(t *testing.T) {
 	}
 	s.Close()
 	mustOpen(t, dir, nil)
+}
+
+// No empty store is made over what is left of another one.
+func TestMissingLog(t *testing.T) {
+	dir := t.TempDir()
+	s := mustOpen(t, dir, nil)
+	put(t, s, "a", "one")
+	s.Close()
+	if err := os.Rename(filepath.Join(dir, "log"), filepath.Join(dir, "elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if s, err := filestore.Open(dir, nil); err == nil {
+			s.Close()
+			t.Fatal("Open of a store without its log made a new one")
+		}
+	}
+	if _, err := filestore.OpenReadOnly(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("OpenReadOnly = %v, want fs.ErrNotExist", err)
+	}
+	if err := os.Rename(filepath.Join(dir, "elsewhere"), filepath.Join(dir, "log")); err != nil {
+		t.Fatal(err)
+	}
+	wantContents(t, mustOpen(t, dir, nil), "a", "one")
 }
 
 // OpenReadOnly works beside the process that writes, and writes nothing.
@@ -440,4 +465,39 @@ func FuzzDecodeIndex(f *testing.F) {
 			t.Errorf("an index that was decoded and encoded decodes as %v", err)
 		}
 	})
+}
+
+// What is kept in memory for followers is bounded, and whoever is behind it reads
+// the log.
+func TestFollowerFarBehind(t *testing.T) {
+	s := openDisk(t, vfstest.New())
+	var tip storage.Tip
+	append1 := func(rec []byte) {
+		t.Helper()
+		next, err := s.Ledger().Append(ctx, "a", tip, rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tip = next
+	}
+	append1([]byte("1"))
+	next, stop := iter.Pull2(s.Ledger().Follow(t.Context(), "a", 1))
+	defer stop()
+	if rec, err, ok := next(); rec.Seq != 1 || err != nil || !ok {
+		t.Fatalf("first record %v, %v", rec, err)
+	}
+	for i := 2; i <= 3000; i++ {
+		append1([]byte(fmt.Sprint(i)))
+	}
+	append1(make([]byte, 3<<20))
+	append1([]byte("3002"))
+	if n, bytes := s.Recent("a"); n > 1024 || bytes > 1<<20 {
+		t.Errorf("%d records of %d bytes are kept in memory", n, bytes)
+	}
+	for i := 2; i <= 3002; i++ {
+		rec, err, _ := next()
+		if err != nil || rec.Seq != uint64(i) || i != 3001 && string(rec.Data) != fmt.Sprint(i) {
+			t.Fatalf("record %d came as %d, %.20q, %v", i, rec.Seq, rec.Data, err)
+		}
+	}
 }

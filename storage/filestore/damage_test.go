@@ -467,3 +467,80 @@ func TestReadOnlyBehindTheIndex(t *testing.T) {
 		t.Errorf("Report = %+v", r)
 	}
 }
+
+// A lost record of a ledger that was deleted later does not bring it back.
+func TestLostRecordOfADeletedLedger(t *testing.T) {
+	d := killed(t, func(s *filestore.Store) {
+		put(t, s, "a", "one", "second")
+		if err := s.Ledger().Delete(ctx, "a"); err != nil {
+			t.Fatal(err)
+		}
+		rev, err := s.KV().Put(ctx, "k", 0, []byte("row value"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.KV().Delete(ctx, "k", rev); err != nil {
+			t.Fatal(err)
+		}
+		put(t, s, "b", "b one", "b two")
+	})
+	rot(t, d, "second", frameHeader+recordHeader, 2)
+	rot(t, d, "row value", frameHeader+recordHeader+1, 2) // the key makes the header longer by one
+	s := openDisk(t, d)
+	if r := s.Report(); r.Doubt || len(r.Damage) != 2 {
+		t.Fatalf("Report = %+v", r)
+	}
+	wantContents(t, s, "a")
+	var none *storage.NotFoundError
+	if _, _, err := s.KV().Get(ctx, "k"); !errors.As(err, &none) {
+		t.Errorf("a deleted row reads as %v", err)
+	}
+}
+
+// A lost value reads as lost, and not as the one before.
+func TestLostRow(t *testing.T) {
+	d := killed(t, func(s *filestore.Store) {
+		rev, err := s.KV().Put(ctx, "k", 0, []byte("old"))
+		if err == nil {
+			_, err = s.KV().Put(ctx, "k", rev, []byte("new value"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, s, "b", "b one", "b two")
+	})
+	rot(t, d, "new value", frameHeader+recordHeader+1, 2)
+	s := openDisk(t, d)
+	var damaged *storage.DamagedError
+	v, rev, err := s.KV().Get(ctx, "k")
+	if !errors.As(err, &damaged) || damaged.Name != "k" {
+		t.Fatalf("Get = %q, %d, %v, want a *DamagedError", v, rev, err)
+	}
+	if err := s.KV().Delete(ctx, "k", 0); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.KV().Put(ctx, "k", 0, []byte("anew")); err != nil {
+		t.Error(err)
+	}
+}
+
+// An epoch whose record is lost is not given out again.
+func TestLostGrant(t *testing.T) {
+	d := vfstest.New()
+	s := openDisk(t, d)
+	put(t, s, "a", "one", "two")
+	l, err := s.Leaser().Acquire(ctx, "leasename")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	d.Remove("/store/index")
+	rot(t, d, "leasename", 0, frameHeader+recordHeader+9)
+	s = openDisk(t, d)
+	if r := s.Report(); !r.Doubt || len(r.Damage) != 1 {
+		t.Fatalf("Report = %+v", r)
+	}
+	if again, err := s.Leaser().Acquire(ctx, "leasename"); err != nil || again.Epoch() <= l.Epoch() {
+		t.Errorf("epoch %d came after %d: %v", again.Epoch(), l.Epoch(), err)
+	}
+}

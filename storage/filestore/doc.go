@@ -50,13 +50,13 @@
 //	32  8  c: the log up to this index is in it
 //	40  8  the counter
 //	48     number of ledgers; of each one tag, name, generation, tip, index of
-//	       its last record, number of marks, marks
+//	       its last record, bytes of marks, marks
 //	       number of rows; of each one its key, revision, index
 //
 // There, numbers are varints, strings have their length in front, and a mark is
 // a number in the ledger and an index in the log, both less that of the mark
 // before. Reading a ledger goes from mark to mark and skips what others wrote;
-// a record is in reach of the mark before it (reach, 512 indexes).
+// a record lies less than 4 indexes behind its mark.
 //
 //	header of a blob
 //	 0  8  magic "cmtyblb\n"

@@ -36,3 +36,14 @@ func Resum(b []byte) []byte {
 	}
 	return b
 }
+
+// Recent returns how much of a ledger is kept in memory for followers.
+func (s *Store) Recent(name string) (records, bytes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.ledgers[tagOf(familyLedger, name)]
+	for _, rec := range l.recent {
+		bytes += len(rec.Data)
+	}
+	return len(l.recent), bytes
+}

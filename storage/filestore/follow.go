@@ -3,6 +3,7 @@ package filestore
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/comity-dev/comity/storage"
 )
@@ -13,25 +14,22 @@ const (
 )
 
 // keepLocked keeps a batch for the followers, who then need not read it from the
-// log. A slice of l.recent that was taken under the lock stays as it is.
+// log. What is kept has no gap and ends at the tip: it begins with the first
+// batch that was made while somebody followed. A slice of l.recent that was
+// taken under the lock stays as it is.
 func (l *ledger) keepLocked(seq uint64, b *batch) {
-	if b.data == nil { // nobody followed when it was made
-		l.recent = nil
+	if b.data == nil {
 		return
-	}
-	if n := len(l.recent); n > 0 && l.recent[n-1].Seq+1 != seq {
-		l.recent = nil
 	}
 	for i, data := range b.data {
 		l.recent = append(l.recent, storage.Record{Seq: seq + uint64(i), Data: data})
 	}
-	bytes := 0
-	for i := len(l.recent) - 1; i >= 0; i-- {
-		if bytes += len(l.recent[i].Data); bytes > maxRecentBytes || len(l.recent)-i > maxRecent {
-			if i >= len(l.recent)/2 || len(l.recent)-i > maxRecent/2 {
-				l.recent = append([]storage.Record(nil), l.recent[i+1:]...)
-			}
-			return
+	l.recentBytes += len(b.buf)
+	for len(l.recent) > maxRecent || l.recentBytes > maxRecentBytes {
+		l.recent = slices.Clone(l.recent[(len(l.recent)+1)/2:])
+		l.recentBytes = 0
+		for _, rec := range l.recent {
+			l.recentBytes += headerBytes + len(rec.Data)
 		}
 	}
 }
@@ -74,7 +72,7 @@ func (s *Store) leave(l *ledger) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l.followers--; l.followers == 0 {
-		l.recent = nil
+		l.recent, l.recentBytes = nil, 0
 	}
 	s.tidyLocked(l)
 }

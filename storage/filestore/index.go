@@ -27,8 +27,7 @@ type index struct {
 	rows        map[string]row
 }
 
-// indexLocked returns what is known. It shares the marks, which are only ever
-// appended to.
+// indexLocked returns what is known.
 func (s *Store) indexLocked() *index {
 	x := &index{incarnation: s.reader.Incarnation(), covers: s.reader.End(), counter: s.counter}
 	for sl := range s.slots {
@@ -78,7 +77,7 @@ func (s *Store) saveIndexLocked(attest bool) (*index, error) {
 		return nil, err
 	}
 	for i := range x.ledgers {
-		s.since.marks += len(x.ledgers[i].marks)
+		s.since.marks += len(x.ledgers[i].marks.b)
 	}
 	return x, nil
 }
@@ -99,7 +98,7 @@ func (x *index) last() uint64 {
 func (x *index) encode() []byte {
 	size := indexHeader + 20
 	for i := range x.ledgers {
-		size += 64 + len(x.ledgers[i].name) + 5*len(x.ledgers[i].marks)
+		size += 64 + len(x.ledgers[i].name) + len(x.ledgers[i].marks.b)
 	}
 	for key := range x.rows {
 		size += 24 + len(key)
@@ -128,16 +127,10 @@ func (x *index) encode() []byte {
 func (l *ledger) encode(b []byte) []byte {
 	b = append(b, l.tag[:]...)
 	b = appendString(b, l.name)
-	for _, n := range []uint64{l.gen, l.tip, l.index, uint64(len(l.marks))} {
+	for _, n := range []uint64{l.gen, l.tip, l.index, uint64(len(l.marks.b))} {
 		b = binary.AppendUvarint(b, n)
 	}
-	var prev mark
-	for _, m := range l.marks {
-		b = binary.AppendUvarint(b, m.seq-prev.seq)
-		b = binary.AppendUvarint(b, m.index-prev.index)
-		prev = m
-	}
-	return b
+	return append(b, l.marks.b...)
 }
 
 func appendString(b []byte, s string) []byte {
@@ -241,13 +234,9 @@ func (d *decoder) string() string { return string(d.bytes(d.count(1))) }
 
 func (d *decoder) ledger() ledger {
 	l := ledger{tag: tag(d.bytes(16)), name: d.string(), gen: d.uvarint(), tip: d.uvarint(), index: d.uvarint()}
-	n := d.count(2)
-	l.marks = make([]mark, 0, n)
-	var m mark
-	for range n {
-		m.seq += d.uvarint()
-		m.index += d.uvarint()
-		l.marks = append(l.marks, m)
+	var ok bool
+	if l.marks, ok = parseMarks(d.bytes(d.count(1))); !ok {
+		d.fail()
 	}
 	return l
 }

@@ -10,12 +10,6 @@ import (
 	"github.com/comity-dev/comity/storage"
 )
 
-// reach is how far behind a mark its records lie, in indexes of the log.
-const reach = 512
-
-// A mark says where in the log to begin to look for a record of a ledger.
-type mark struct{ seq, index uint64 }
-
 // A ledger is what is known of one name: all of it while it has records, else
 // only that somebody writes to it or follows it.
 type ledger struct {
@@ -25,17 +19,18 @@ type ledger struct {
 	gen   uint64 // 0: absent
 	tip   uint64
 	index uint64 // of the last record
-	marks []mark // only ever appended to
+	marks marks
 
-	followers int
-	recent    []storage.Record // the last ones, for followers; see keepLocked
-	grown     chan struct{}    // closed when the tip moves or the life ends; nil when nobody waits
+	followers   int
+	recent      []storage.Record // the last ones, for followers; see keepLocked
+	recentBytes int
+	grown       chan struct{} // closed when the tip moves or the life ends; nil when nobody waits
 }
 
 // addLocked notes that the record seq lies at index.
 func (l *ledger) addLocked(seq, index uint64) {
-	if n := len(l.marks); n == 0 || index-l.marks[n-1].index >= reach {
-		l.marks = append(l.marks, mark{seq, index})
+	if l.marks.n == 0 || index-l.marks.last.index >= reach {
+		l.marks.add(mark{seq, index})
 	}
 	l.tip, l.index = seq, index
 }
@@ -50,7 +45,7 @@ func (l *ledger) wakeLocked() {
 // endLocked ends the life of l.
 func (s *Store) endLocked(l *ledger) {
 	s.dead.add(l.tag, l.gen)
-	l.gen, l.tip, l.index, l.marks, l.recent = 0, 0, 0, nil, nil
+	l.gen, l.tip, l.index, l.marks, l.recent, l.recentBytes = 0, 0, 0, marks{}, nil, 0
 	l.wakeLocked()
 }
 

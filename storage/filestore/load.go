@@ -96,7 +96,7 @@ func (r *replay) adopt(x *index) {
 		l := x.ledgers[i]
 		l.index = min(l.index, s.reader.End())
 		s.ledgers[l.tag] = &l
-		s.since.marks += len(l.marks)
+		s.since.marks += len(l.marks.b)
 	}
 	for key, v := range x.rows {
 		s.rows[key] = &row{revision: v.revision, index: v.index}

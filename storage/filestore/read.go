@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"sort"
 
 	"github.com/comity-dev/comity/internal/seglog"
 	"github.com/comity-dev/comity/storage"
@@ -38,46 +37,77 @@ type cursor struct {
 // run yields the records. It reports false when the iteration is over.
 func (c *cursor) run(yield func(storage.Record, error) bool) bool {
 	for c.next <= c.tip {
-		marks, err := c.marks()
+		t, err := c.trail()
 		if err != nil {
 			yield(storage.Record{}, err)
 			return false
 		}
-		if !c.stretch(marks, yield) {
+		if !c.singles(&t, yield) || c.next <= c.tip && !c.stretch(&t, yield) {
 			return false
 		}
 	}
 	return true
 }
 
-// marks returns the marks of the ledger from that of next on.
-func (c *cursor) marks() ([]mark, error) {
+// trail returns the marks of the ledger from that of next on.
+func (c *cursor) trail() (t trail, err error) {
 	if err := c.s.over(c.ctx); err != nil {
-		return nil, err
+		return t, err
 	}
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	l := c.s.ledgers[c.tag]
 	if l == nil || l.gen != c.gen {
-		return nil, &storage.DeletedError{Name: c.name, Seq: c.next}
+		return t, &storage.DeletedError{Name: c.name, Seq: c.next}
 	}
-	i := sort.Search(len(l.marks), func(i int) bool { return l.marks[i].seq > c.next })
-	if i == 0 {
-		return nil, &storage.DamagedError{Name: c.name, Seq: c.next}
+	t, ok := l.marks.from(c.next)
+	if !ok {
+		return t, &storage.DamagedError{Name: c.name, Seq: c.next}
 	}
-	return l.marks[i-1:], nil
+	return t, nil
 }
 
-// stretch yields the records behind marks, up to a place where it is better to
-// begin anew: because the next mark is far. It reports false when the
-// iteration is over.
-func (c *cursor) stretch(marks []mark, yield func(storage.Record, error) bool) bool {
-	const far, checkEvery = 4 * reach, 64
-	if len(marks) > 1 && marks[1].seq == c.next+1 && marks[0].seq == c.next && marks[1].index-marks[0].index >= far {
-		return c.single(marks[0].index, yield)
+const (
+	lonely     = 24 // so far from the next one, a record is looked up
+	far        = 64 // so far from the next one, an iteration begins anew
+	checkEvery = 64
+)
+
+// singles looks up records that have a mark of their own, as long as there are
+// many of others between them.
+func (c *cursor) singles(t *trail, yield func(storage.Record, error) bool) bool {
+	near := 1
+	for n := 1; c.next <= c.tip && t.cur.seq == c.next; n++ {
+		if !t.more && c.next != c.tip || t.more && t.next.seq != c.next+1 {
+			return true
+		}
+		if near++; t.next.index-t.cur.index >= lonely || !t.more {
+			near = 0
+		}
+		if near > 1 {
+			return true
+		}
+		if n%checkEvery == 0 {
+			if err := c.s.over(c.ctx); err != nil {
+				return c.end(yield, err)
+			}
+		}
+		if !c.single(t.cur.index, yield) {
+			return false
+		}
+		if t.more {
+			t.step()
+		}
 	}
+	return true
+}
+
+// stretch yields records on the trail, up to a place where it is better to begin
+// anew: because the next mark is far. It reports false when the iteration is
+// over.
+func (c *cursor) stretch(t *trail, yield func(storage.Record, error) bool) bool {
 	n := 0
-	for rec, err := range c.s.reader.From(marks[0].index) {
+	for rec, err := range c.s.reader.From(t.cur.index) {
 		if err != nil {
 			return c.end(yield, translate(err))
 		}
@@ -86,10 +116,8 @@ func (c *cursor) stretch(marks []mark, yield func(storage.Record, error) bool) b
 				return c.end(yield, err)
 			}
 		}
-		for len(marks) > 1 && rec.Index >= marks[1].index {
-			if marks = marks[1:]; c.next < marks[0].seq {
-				return c.lost(yield, nil)
-			}
+		for t.more && rec.Index >= t.next.index {
+			t.step()
 		}
 		own, data, err := c.match(rec)
 		if err != nil {
@@ -105,11 +133,11 @@ func (c *cursor) stretch(marks []mark, yield func(storage.Record, error) bool) b
 			if c.next > c.tip {
 				return true
 			}
-		case own == 0 && rec.Index >= marks[0].index+reach:
-			if len(marks) == 1 || c.next < marks[1].seq {
+		case own == 0 && rec.Index >= t.cur.index+reach:
+			if !t.more || c.next < t.next.seq {
 				return c.lost(yield, nil)
 			}
-			if marks[1].index-rec.Index > far {
+			if t.next.index-rec.Index > far {
 				return true
 			}
 		}
@@ -149,7 +177,7 @@ func (c *cursor) single(index uint64, yield func(storage.Record, error) bool) bo
 // lost ends the iteration at a record that is not where it must be: unless the
 // ledger has ended, and Compact was quick.
 func (c *cursor) lost(yield func(storage.Record, error) bool, cause error) bool {
-	if _, err := c.marks(); err != nil {
+	if _, err := c.trail(); err != nil {
 		return c.end(yield, err)
 	}
 	return c.end(yield, &storage.DamagedError{Name: c.name, Seq: c.next, Cause: cause})

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/comity-dev/comity/internal/seglog"
@@ -84,6 +87,9 @@ func Open(dir string, o *Options) (*Store, error) { return OpenOn(vfs.OS(), nil,
 // programs and tests. reserve may be nil.
 func OpenOn(fsys vfs.FS, reserve *seglog.Reserve, dir string, o *Options) (*Store, error) {
 	s := newStore(fsys, dir, o)
+	if err := s.checkLog(); err != nil {
+		return nil, fmt.Errorf("open store %s: %w", dir, err)
+	}
 	lo := s.o.log
 	lo.MaxSegmentBytes, lo.Reserve = s.o.MaxSegmentBytes, reserve
 	log, report, err := seglog.Open(fsys, s.path("log"), &lo)
@@ -123,6 +129,23 @@ func OpenReadOnlyOn(fsys vfs.FS, dir string) (*Store, error) {
 		return nil, fmt.Errorf("open store %s for reading: %w", dir, translate(err))
 	}
 	return s, nil
+}
+
+// checkLog refuses to make an empty store over what is left of another one.
+func (s *Store) checkLog() error {
+	if _, err := s.fsys.Stat(s.path(indexName)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	names, err := s.fsys.List(s.path("log"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, ".seg") }) {
+		return errors.New("its log is missing, though its index is there: put the folder log back, or move all that is left to another place")
+	}
+	return nil
 }
 
 func newStore(fsys vfs.FS, dir string, o *Options) *Store {

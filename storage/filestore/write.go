@@ -106,7 +106,7 @@ func (s *Store) write(ctx context.Context, op, name string, reserve bool, recs .
 type backlog struct {
 	records int
 	bytes   int64
-	marks   int // in the index, as it was written last
+	marks   int // bytes of marks in the index, as it was written last
 }
 
 const indexAfterBytes = 64 << 20
@@ -118,7 +118,7 @@ func (s *Store) countLocked(records int, bytes int) {
 	b := &s.since
 	b.records += records
 	b.bytes += int64(bytes)
-	if s.o.IndexAfter < 0 || b.records < max(s.o.IndexAfter, b.marks/8) && b.bytes < max(indexAfterBytes, int64(b.marks)) {
+	if s.o.IndexAfter < 0 || b.records < max(s.o.IndexAfter, b.marks/32) && b.bytes < max(indexAfterBytes, int64(b.marks)) {
 		return
 	}
 	select {
