@@ -10,7 +10,8 @@ import (
 // Compact drops from the log what is of no use any more: the records of deleted
 // ledgers, old values of rows, old grants. Reading and writing go on meanwhile.
 // It returns how many records it dropped. It may use the reserve of a full
-// disk. A crash leaves part of it done; it can be called again at any time.
+// disk. A crash, or the end of ctx or of the store, leaves part of it done; it can
+// be called again at any time.
 func (s *Store) Compact(ctx context.Context) (dropped uint64, err error) {
 	if err := s.lock(ctx); err != nil {
 		return 0, err
@@ -40,12 +41,15 @@ func (s *Store) Compact(ctx context.Context) (dropped uint64, err error) {
 	}
 	p := newPass(x, at)
 	err = s.log.Rewrite(func(rec seglog.Record) bool {
-		keep := p.keep(rec)
-		if !keep {
-			dropped++
+		if s.over(ctx) != nil || p.keep(rec) {
+			return true
 		}
-		return keep
+		dropped++
+		return false
 	})
+	if err == nil {
+		err = s.over(ctx)
+	}
 	return dropped, translate(err)
 }
 

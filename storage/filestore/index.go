@@ -65,16 +65,13 @@ func (s *Store) saveIndexLocked(attest bool) (*index, error) {
 		return nil, nil
 	}
 	x := s.indexLocked()
-	before := s.since
 	s.since = backlog{}
 	s.mu.Unlock()
 	err := vfs.WriteFile(s.fsys, s.path(indexName), x.encode())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
-		s.since.records += before.records
-		s.since.bytes += before.bytes
-		return nil, err
+		return nil, err // it is due again after as much as ever
 	}
 	for i := range x.ledgers {
 		s.since.marks += len(x.ledgers[i].marks.b)

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/comity-dev/comity/storage"
 )
@@ -77,31 +76,6 @@ func (s *Store) tipLocked(t tag) storage.Tip {
 	return storage.Tip{Gen: s.dead.gen[t]}
 }
 
-// graves remembers the last generations of ledgers that ended since the store
-// was opened, so that none of their writers begins them anew by mistake. Writers
-// end with the process, and so do the graves; of more than maxGraves, only the
-// last ones are kept.
-type graves struct {
-	gen   map[tag]uint64
-	order []tag
-}
-
-const maxGraves = 1 << 16
-
-func (g *graves) add(t tag, gen uint64) {
-	if g.gen == nil {
-		g.gen = make(map[tag]uint64)
-	}
-	if _, ok := g.gen[t]; !ok {
-		g.order = append(g.order, t)
-	}
-	g.gen[t] = gen
-	if len(g.order) > maxGraves {
-		delete(g.gen, g.order[0])
-		g.order = g.order[1:]
-	}
-}
-
 type ledgers struct{ s *Store }
 
 func (v ledgers) Append(ctx context.Context, name string, expected storage.Tip, recs ...[]byte) (storage.Tip, error) {
@@ -143,19 +117,6 @@ func (v ledgers) Append(ctx context.Context, name string, expected storage.Tip, 
 	return storage.Tip{Gen: l.gen, Seq: l.tip}, nil
 }
 
-func checkBatch(name string, recs [][]byte) (bytes int, err error) {
-	if err := storage.CheckName(name); err != nil {
-		return 0, err
-	}
-	for _, r := range recs {
-		if len(r) > maxRecordBytes {
-			return 0, &storage.TooLargeError{What: "record", Size: int64(len(r)), Max: maxRecordBytes}
-		}
-		bytes += len(r)
-	}
-	return bytes, storage.CheckBatch(len(recs), bytes, maxBatchRecords, maxBatchBytes)
-}
-
 // planLocked returns the header of the first record of a batch that expects
 // a tip.
 func (s *Store) planLocked(l *ledger, expected storage.Tip) (h header, err error) {
@@ -184,49 +145,6 @@ func (s *Store) commitLocked(l *ledger, h *header, first uint64, b *batch) {
 	}
 	l.wakeLocked()
 	s.countLocked(len(b.recs), len(b.buf))
-}
-
-// A batch is the records of an append as the log gets them.
-type batch struct {
-	buf  []byte
-	recs [][]byte
-	data [][]byte // those of the caller within recs; nil unless they are kept
-	pool *batch   // to be used again
-}
-
-var batches = sync.Pool{New: func() any { return new(batch) }}
-
-// newBatch puts headers in front of recs, of which h is the first. If kept, the
-// memory is not used again.
-func newBatch(kept bool, recs [][]byte, bytes int, h header, seed uint32) *batch {
-	b := new(batch)
-	if !kept {
-		b = batches.Get().(*batch)
-		b.pool = b
-	}
-	need := bytes + len(recs)*headerBytes + len(h.name)
-	b.buf = slices.Grow(b.buf[:0], need)
-	b.recs = b.recs[:0]
-	for _, r := range recs {
-		at := len(b.buf)
-		b.buf = h.append(b.buf, seed)
-		data := len(b.buf)
-		b.buf = append(b.buf, r...)
-		b.recs = append(b.recs, b.buf[at:len(b.buf):len(b.buf)])
-		if kept {
-			b.data = append(b.data, b.buf[data:len(b.buf):len(b.buf)])
-		}
-		h.seq++
-		h.name = ""
-	}
-	return b
-}
-
-func (b *batch) release() {
-	const most = 256 << 10
-	if b.pool != nil && cap(b.buf) <= most {
-		batches.Put(b)
-	}
 }
 
 func (v ledgers) Tip(ctx context.Context, name string) (storage.Tip, error) {
