@@ -2,6 +2,7 @@ package filestore
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"math/rand/v2"
 	"strings"
@@ -160,5 +161,29 @@ func TestReplayKnowsLivesThatAreOver(t *testing.T) {
 	r.apply(&header{kind: kindRecord, tag: t1, life: 11, seq: 3}, 2) // begun later: two are lost
 	if l := r.s.ledgers[t1]; l.gen != 11 || l.tip != 3 || r.jumps[t1] != 2 {
 		t.Errorf("ledger %+v, missing %v", l, r.jumps)
+	}
+}
+
+// A mark that is wrong costs the reader an error, and never shows a record of
+// another ledger.
+func TestWrongMark(t *testing.T) {
+	s, err := OpenOn(vfstest.New(), nil, "/store", Inline())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, name := range []string{"a", "b"} {
+		if _, err := s.Ledger().Append(context.Background(), name, storage.Tip{}, []byte(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := s.ledgers[tagOf(familyLedger, "a")]
+	l.marks = marks{}
+	l.marks.add(mark{1, 2})
+	for rec, err := range s.Ledger().Read(context.Background(), "a", 1) {
+		var damaged *storage.DamagedError
+		if !errors.As(err, &damaged) || damaged.Seq != 1 {
+			t.Errorf("read %d, %q, %v, want a *DamagedError", rec.Seq, rec.Data, err)
+		}
 	}
 }
