@@ -452,6 +452,7 @@ func TestReadOnlyBehindTheIndex(t *testing.T) {
 	if err := s.SaveIndex(); err != nil {
 		t.Fatal(err)
 	}
+	before := d.Changes()
 	ro, err := filestore.OpenReadOnlyOn(d, "/store")
 	if err != nil {
 		t.Fatal(err)
@@ -465,6 +466,12 @@ func TestReadOnlyBehindTheIndex(t *testing.T) {
 	}
 	if r := ro.Report(); r.Doubt || len(r.Damage) > 0 {
 		t.Errorf("Report = %+v", r)
+	}
+	if _, err := ro.Verify(ctx, nil); err != nil {
+		t.Errorf("Verify: %v", err)
+	}
+	if d.Changes() != before {
+		t.Error("a store that was opened for reading was written")
 	}
 }
 
