@@ -161,3 +161,32 @@ func TestListenReplacesOnlyASocketThatNobodyAnswers(t *testing.T) {
 		t.Errorf("the file is now %q, %v", b, err)
 	}
 }
+
+// The socket of the next daemon is not removed by the end of the last one.
+func TestClosingALostListenerLeavesTheFileOfAnother(t *testing.T) {
+	path := socket(t)
+	first, err := httpapi.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Lost() {
+		t.Error("a listener is lost from the start")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if !first.Lost() {
+		t.Error("a listener without its file is not lost")
+	}
+	second, err := httpapi.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if second.Lost() {
+		t.Error("closing the lost listener removed the other's file")
+	}
+}

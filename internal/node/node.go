@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"time"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/coop/journal"
 	"github.com/comity-dev/comity/internal/clock"
 	"github.com/comity-dev/comity/internal/home"
 	"github.com/comity-dev/comity/internal/httpapi"
@@ -47,13 +47,20 @@ type Options struct {
 // it for the idle time; then it returns nil. It returns an error when it cannot
 // begin: another daemon holds the state folder (*home.LockedError), the folder or
 // the key cannot be used, the socket cannot be made.
-func Serve(ctx context.Context, o Options) error {
+func Serve(ctx context.Context, o Options) error { return serve(ctx, o, clock.System()) }
+
+func withDefaults(o Options) Options {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Idle == 0 {
 		o.Idle = DefaultIdle
 	}
+	return o
+}
+
+func serve(ctx context.Context, o Options, c clock.Clock) error {
+	o = withDefaults(o)
 	fsys := vfs.OS()
 	if err := o.Home.Prepare(fsys); err != nil {
 		return err
@@ -71,8 +78,7 @@ func Serve(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	n := newNode(o, key)
-	return n.run(ctx, listener)
+	return newNode(o, key, c).run(ctx, listener)
 }
 
 // A node is the running daemon.
@@ -84,6 +90,9 @@ type node struct {
 	host    string
 	machine string
 
+	// openJournal opens a repository's journal; nil means journal.Open.
+	openJournal func(context.Context, journal.Config) (*journal.Journal, error)
+
 	places   places
 	rooms    rooms
 	activity activity
@@ -94,8 +103,8 @@ type node struct {
 	stop     context.CancelFunc
 }
 
-func newNode(o Options, key *ident.Key) *node {
-	n := &node{opts: o, key: key, clock: clock.System()}
+func newNode(o Options, key *ident.Key, c clock.Clock) *node {
+	n := &node{opts: o, key: key, clock: c}
 	n.started = n.clock.Boot()
 	n.host, _ = os.Hostname()         // "" is left out where it is shown
 	n.machine, _ = o.Home.MachineID() // "" is no machine: see the doctor
@@ -106,7 +115,7 @@ func newNode(o Options, key *ident.Key) *node {
 }
 
 // run serves until something ends it, and then stops in order.
-func (n *node) run(ctx context.Context, listener net.Listener) error {
+func (n *node) run(ctx context.Context, listener *httpapi.Listener) error {
 	ops, watch := n.operations()
 	handler, err := httpapi.Handler(ops, watch, &httpapi.Options{Build: n.opts.Build, Log: n.opts.Log})
 	if err != nil {
@@ -115,10 +124,9 @@ func (n *node) run(ctx context.Context, listener net.Listener) error {
 	}
 	server := httpapi.NewServer(n.activity.count(handler, n.clock), n.opts.Log)
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return serveOn(server, listener) })
 	g.Go(func() error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
+		n.stayReachable(g, server, listener)
 		return nil
 	})
 	g.Go(func() error {
@@ -147,6 +155,9 @@ func (n *node) awaitEnd(ctx context.Context) {
 	case <-idle:
 	}
 	n.stop()
+	if n.opts.Idle > 0 {
+		<-idle // it has been told
+	}
 }
 
 // shutDown lets open requests end, then closes the rooms.

@@ -101,6 +101,7 @@ func (r *rooms) open(ctx context.Context, repo ident.RepositoryID, t *tenancy) {
 			Key: n.key, Repo: repo, Machine: n.machine,
 			Dir: filepath.Join(n.opts.Home.RepositoryDir(string(repo)), "journal"),
 		},
+		Open:      n.openJournal,
 		Clock:     n.clock,
 		Processes: &t.procs,
 	})
