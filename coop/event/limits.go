@@ -1,6 +1,9 @@
 package event
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Limits of one event. They are part of the format and never change.
 const (
@@ -76,4 +79,37 @@ func DefaultLimits() Limits {
 		Nonces:          4096,
 		NonceRetention:  600 * time.Second,
 	}
+}
+
+// WithDefaults returns l with the default in place of each bound that is zero.
+func (l Limits) WithDefaults() Limits {
+	d := DefaultLimits()
+	or(&l.Events, d.Events)
+	or(&l.Streams, d.Streams)
+	or(&l.StreamsTrigger, d.StreamsTrigger)
+	or(&l.NodeStreams, d.NodeStreams)
+	or(&l.NodeTrigger, d.NodeTrigger)
+	or(&l.NodeEvents, d.NodeEvents)
+	or(&l.Pending, d.Pending)
+	or(&l.PendingTotal, d.PendingTotal)
+	or(&l.Tombstones, d.Tombstones)
+	or(&l.LamportLead, d.LamportLead)
+	or(&l.ReloadBytes, d.ReloadBytes)
+	or(&l.LinkMessage, d.LinkMessage)
+	or(&l.EventBatch, d.EventBatch)
+	or(&l.Heartbeat, d.Heartbeat)
+	or(&l.Expiry, d.Expiry)
+	or(&l.StreamRetention, d.StreamRetention)
+	or(&l.PeerRetention, d.PeerRetention)
+	or(&l.LinkSkew, d.LinkSkew)
+	or(&l.Request, d.Request)
+	or(&l.Peers, d.Peers)
+	or(&l.Refused, d.Refused)
+	or(&l.Nonces, d.Nonces)
+	or(&l.NonceRetention, d.NonceRetention)
+	return l
+}
+
+func or[T comparable](p *T, otherwise T) {
+	*p = cmp.Or(*p, otherwise)
 }

@@ -16,10 +16,20 @@ func (j *Journal) apply(e *event.Event, index uint64) (fold.Changes, Refusal) {
 	if at.lostFrom > 0 {
 		j.lost(e.Stream, at.lostFrom, e.Seq-1)
 	}
-	j.heads.put(e)
+	if at.fills {
+		j.regain(e.Stream, e.Seq)
+	}
+	if _, held := j.heads[e.Stream]; !held || e.Seq == 1 {
+		j.lives.begin(e, j.clock.Boot())
+	}
+	j.heads.put(e, index)
+	delete(j.health.Suspects, e.Stream) // it goes on
+	j.perNode[e.Stream.Node()]++
 	j.stamp = max(j.stamp, e.Lamport)
-	if e.Stream.Runtime() == j.runtime {
-		j.lineages.observe(e)
+	j.settled = j.settled || e.Stream.Node() != j.runtime.Node
+	j.lives.touch(e.Stream)
+	if e.Stream.Runtime() == j.runtime && !j.lives.second(e.Stream) {
+		j.lineages.observe(e, at.fills)
 	}
 	changes := j.state.Apply(e)
 	j.arrivals = append(j.arrivals, index)

@@ -1,11 +1,11 @@
 package journal
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/fold"
@@ -47,8 +47,9 @@ type Config struct {
 	// last ones end, and [Health.Ended] names them. Nil ends all.
 	Continue func(View) []string
 
-	// Beats judges the streams of others; nil takes them for Expired.
-	Beats func(ident.Stream) Liveness
+	// Judge judges the streams of others instead of the journal, which does so by
+	// the beats that it hears; it is called under the lock. For tests.
+	Judge func(ident.Stream) (Liveness, time.Duration)
 }
 
 // Open opens the journal in cfg.Dir, or makes it, and reads it once. Whoever
@@ -64,7 +65,7 @@ func OpenOn(ctx context.Context, cfg Config, fsys vfs.FS, clk clock.Clock) (*Jou
 	if cfg.Key == nil || !cfg.Repo.Valid() {
 		return nil, errors.New("open journal: a key and a repository id are required")
 	}
-	cfg.Limits.Pending = cmp.Or(cfg.Limits.Pending, event.DefaultLimits().Pending)
+	cfg.Limits = cfg.Limits.WithDefaults()
 	log, report, err := openLog(fsys, cfg.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("open journal of repository %s: %w", cfg.Repo, err)

@@ -13,11 +13,14 @@ const (
 	maxBatchBytes   = 8 << 20
 )
 
-// A batch is what one decision made, on its way to the disk.
+// A batch is what one decision made, or what others sent, on its way to the disk.
 type batch struct {
 	first   *event.Event // the run's first event, when this batch begins the run
 	events  []*event.Event
 	rows    []row
+	taken   []*event.Event // of others
+	proofs  int            // of forks
+	beats   []heard
 	reserve bool
 	ticket  ticket
 
@@ -112,14 +115,20 @@ func (j *Journal) enqueue(tx *Tx, recs [][]byte) *batch {
 		events:  tx.events,
 		rows:    tx.rows,
 		reserve: tx.reserve,
-		settled: make(chan struct{}),
 	}
-	b.ticket = j.log.Enqueue(j.turn, b.reserve, recs...)
-	j.inflight = append(j.inflight, b)
+	j.queue(b, recs)
 	j.pending = append(j.pending, b.all()...)
 	j.own, j.stamp = tx.next, tx.stamp
 	if tx.first != nil {
 		j.health.Ended = tx.ended
 	}
+	return b
+}
+
+// queue gives a batch its place in the order of the log.
+func (j *Journal) queue(b *batch, recs [][]byte) *batch {
+	b.settled = make(chan struct{})
+	b.ticket = j.log.Enqueue(j.turn, b.reserve, recs...)
+	j.inflight = append(j.inflight, b)
 	return b
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
 )
 
@@ -23,6 +24,12 @@ type Health struct {
 	// record: a second user of this key, on a copied or a shared home. They are
 	// never succeeded by this journal's runs.
 	SecondUsers []ident.Stream
+	// Forsaken are streams of this run that it gave up, because somebody else has
+	// events of them: this machine was set back, or this home was copied.
+	Forsaken []ident.Stream
+	// Forked are streams whose authors signed two histories, with the number of
+	// the event that showed it. What was held first stands.
+	Forked map[ident.Stream]uint64
 	// Ended are the sessions that should have gone on in this run and did not fit.
 	Ended []string
 
@@ -45,6 +52,13 @@ type Health struct {
 	Reloaded uint64 // events that a reload gave back
 	Written  uint64 // own events acknowledged since
 	Failed   uint64 // own events that were not
+
+	Received   uint64                  // events of others taken since
+	Duplicates uint64                  // handed in and held already
+	Rejected   map[event.Reason]uint64 // handed in and refused
+	Waiting    int                     // handed in and waiting for another event
+	Blocked    []event.Blocked         // streams that something waits for, by stream
+	Verified   uint64                  // signatures of events checked since
 }
 
 // Damage is a place of the log that was synced once and cannot be read back.
@@ -81,6 +95,15 @@ func (j *Journal) Health() Health {
 	h.Record, h.Run = j.run.Record, j.run.Run
 	h.SecondUsers = slices.Clone(h.SecondUsers)
 	h.Ended = slices.Clone(h.Ended)
+	h.Forsaken = slices.Clone(h.Forsaken)
+	for s, f := range j.forks {
+		if h.Forked == nil {
+			h.Forked = map[ident.Stream]uint64{}
+		}
+		h.Forked[s] = f.seq
+	}
+	h.Rejected = maps.Clone(h.Rejected)
+	h.Waiting, h.Blocked = j.waiting.total, j.waiting.blocked(j)
 	for _, d := range j.log.Damage() {
 		h.Damage = append(h.Damage, Damage{d.Segment, d.Offset, d.Length, Range{d.FirstIndex, d.LastIndex}, d.Reason})
 	}
@@ -102,6 +125,28 @@ func (j *Journal) lost(s ident.Stream, first, last uint64) {
 	h.Damaged[s] = append(h.Damaged[s], Range{first, last})
 }
 
+// regain notes that an event that was lost is held again.
+func (j *Journal) regain(s ident.Stream, seq uint64) {
+	var left []Range
+	for _, r := range j.health.Damaged[s] {
+		switch {
+		case seq < r.First || seq > r.Last:
+			left = append(left, r)
+			continue
+		case seq > r.First:
+			left = append(left, Range{r.First, seq - 1})
+		}
+		if seq < r.Last {
+			left = append(left, Range{seq + 1, r.Last})
+		}
+	}
+	if len(left) == 0 {
+		delete(j.health.Damaged, s)
+		return
+	}
+	j.health.Damaged[s] = left
+}
+
 func (h *Health) suspect(s ident.Stream, from uint64) {
 	if h.Suspects == nil {
 		h.Suspects = map[ident.Stream]uint64{}
@@ -111,7 +156,9 @@ func (h *Health) suspect(s ident.Stream, from uint64) {
 
 func (h *Health) count(t RecordType) {
 	add(&h.Records, t)
-	if t != RecordEvent && t != RecordRow {
+	switch t {
+	case RecordEvent, RecordRow, RecordBeats, RecordFork:
+	default:
 		add(&h.Unknown, t)
 	}
 }

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"encoding/hex"
+	"time"
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/fold"
@@ -29,12 +30,20 @@ type Journal struct {
 	seal     *sealer
 	state    *fold.State
 	heads    heads
+	forks    forks
 	rows     rows
 	lineages lineages
-	arrivals []uint64 // log indexes of the events in the fold, rising; only appended to
-	view     string   // names the keys that are not believed though the log has events of them
+	lives    lives
+	joining  map[ident.Runtime]int // first exchanges under way
+	arrivals []uint64              // log indexes of the events in the fold, rising; only appended to
+	view     string                // names the keys that are not believed though the log has events of them
 	grown    chan struct{}
 	stamp    uint64 // the highest stamp seen, pending ones included
+	settled  bool   // the clock is that of the others: somebody was heard of
+
+	started time.Duration // since boot
+	ticks   ticks
+	saved   time.Duration // when beats were last written
 
 	run      run
 	own      numbering
@@ -42,6 +51,11 @@ type Journal struct {
 	inflight []*batch       // in the order of the log
 	pending  []*event.Event // their events
 	ended    error          // why nothing can be written until reopened; nil while it can
+
+	perNode   map[ident.NodeID]int // events held
+	waiting   pool                 // events of others that cannot be taken yet
+	turnOf    uint64               // of the streams, for the peers' sake
+	turnstile chan struct{}        // one batch of others at a time: held while it is full
 
 	health Health
 }
@@ -51,22 +65,30 @@ const maxInFlight = 1024 // writes that wait for the disk at once
 func newJournal(cfg Config, log store, clk clock.Clock) *Journal {
 	inc := log.Incarnation()
 	j := &Journal{
-		cfg:      cfg,
-		clock:    clk,
-		runtime:  ident.Runtime{Node: cfg.Key.Node(), ID: cfg.Key.Runtime(cfg.Repo)},
-		log:      log,
-		inc:      hex.EncodeToString(inc[:]),
-		memory:   cfg.Dir == "",
-		gate:     newGate(),
-		places:   make(chan struct{}, maxInFlight),
-		mutex:    make(chan struct{}, 1),
-		seal:     newSealer(cfg.Key.DeriveMAC(macLabel(cfg.Repo))),
-		state:    fold.New(),
-		heads:    heads{},
-		rows:     rows{},
-		lineages: newLineages(),
-		grown:    make(chan struct{}),
-		turn:     log.Turn(),
+		cfg:       cfg,
+		clock:     clk,
+		runtime:   ident.Runtime{Node: cfg.Key.Node(), ID: cfg.Key.Runtime(cfg.Repo)},
+		log:       log,
+		inc:       hex.EncodeToString(inc[:]),
+		memory:    cfg.Dir == "",
+		gate:      newGate(),
+		places:    make(chan struct{}, maxInFlight),
+		mutex:     make(chan struct{}, 1),
+		seal:      newSealer(cfg.Key.DeriveMAC(macLabel(cfg.Repo))),
+		state:     fold.New(),
+		heads:     heads{},
+		forks:     forks{},
+		rows:      rows{},
+		lineages:  newLineages(),
+		lives:     newLives(),
+		joining:   map[ident.Runtime]int{},
+		started:   clk.Boot(),
+		saved:     clk.Boot(),
+		perNode:   map[ident.NodeID]int{},
+		waiting:   newPool(),
+		turnstile: make(chan struct{}, 1),
+		grown:     make(chan struct{}),
+		turn:      log.Turn(),
 	}
 	j.own = numbering{stream: ident.NewStream(j.runtime.Node, j.runtime.ID, ident.NewInstance())}
 	return j

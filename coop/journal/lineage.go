@@ -49,8 +49,9 @@ func (ls lineages) of(record string) *lineage {
 // names, "" when it is not held.
 func (ls lineages) recordOf(s ident.Stream) string { return ls.records[s] }
 
-// observe takes in an event of this runtime, in the order of its stream.
-func (ls lineages) observe(e *event.Event) {
+// observe takes in an event of this runtime, in the order of its stream but for
+// one that was lost and comes late.
+func (ls lineages) observe(e *event.Event, late bool) {
 	if b, ok := e.Body.(event.StreamSucceeded); ok && e.Seq == 1 {
 		l := ls.of(b.Record)
 		ls.byRecord[b.Record] = l
@@ -59,7 +60,7 @@ func (ls lineages) observe(e *event.Event) {
 		return
 	}
 	if l := ls.byRecord[ls.records[e.Stream]]; l != nil {
-		l.observe(e)
+		l.observe(e, late)
 	}
 }
 
@@ -84,7 +85,7 @@ func (l *lineage) forget(sid string) {
 	delete(l.opened, sid)
 }
 
-func (l *lineage) observe(e *event.Event) {
+func (l *lineage) observe(e *event.Event, late bool) {
 	switch b := e.Body.(type) {
 	case event.SessionOpened:
 		l.open(b.Info.Session, e.Stream)
@@ -106,7 +107,9 @@ func (l *lineage) observe(e *event.Event) {
 		for s := range l.wrote[b.Session] {
 			l.end(e.Stream, s)
 		}
-		l.forget(b.Session)
+		if !late { // the session may have been opened again since
+			l.forget(b.Session)
+		}
 	case event.StreamCheckpoint:
 		for _, s := range b.Covers {
 			l.end(e.Stream, s)

@@ -74,6 +74,9 @@ func (m *machine) start(sids ...string) *Journal {
 	return j
 }
 
+// fake is the clock of j's machine.
+func fake(j *Journal) *clock.Fake { return j.clock.(*clock.Fake) }
+
 func (m *machine) append(j *Journal, b event.Body) *event.Event {
 	m.t.Helper()
 	a, err := j.Append(m.t.Context(), b)

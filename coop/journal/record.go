@@ -20,6 +20,8 @@ type RecordType uint8
 const (
 	RecordEvent RecordType = 1
 	RecordRow   RecordType = 2
+	RecordBeats RecordType = 3 // the latest beats heard
+	RecordFork  RecordType = 5 // an event whose place is held with other bytes
 )
 
 const recordHeader = 1 + 1 + sha256.Size

@@ -68,7 +68,30 @@ func (r *reload) record(stored seglog.Record) {
 		r.event(rec.payload, stored.Index, rec.sealed)
 	case RecordRow:
 		r.row(rec)
+	case RecordBeats:
+		r.beats(rec)
+	case RecordFork:
+		r.fork(rec)
 	}
+}
+
+func (r *reload) beats(rec record) {
+	saved, err := decodeBeats(rec.payload)
+	if err != nil || !rec.sealed {
+		r.refuse(RefusedRecord)
+		return
+	}
+	r.j.stamp = max(r.j.stamp, saved.clock)
+	r.j.restore(saved)
+}
+
+func (r *reload) fork(rec record) {
+	e, err := event.Parse(rec.payload)
+	if err != nil || !rec.sealed {
+		r.refuse(RefusedRecord)
+		return
+	}
+	r.j.forks.put(e)
 }
 
 func (r *reload) row(rec record) {
@@ -111,7 +134,6 @@ func (r *reload) apply(f found) {
 		return
 	}
 	r.j.health.Reloaded++
-	delete(r.j.health.Suspects, f.event.Stream) // it goes on
 	if f.event.Stream.Runtime() == r.j.runtime {
 		r.lastOwn = f.event.Stream
 	}

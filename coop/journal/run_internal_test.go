@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -278,6 +279,10 @@ func TestFolderOnAnotherMachineBeginsItsOwnRecord(t *testing.T) {
 	if h.SecondUser() == "" || !slices.Equal(h.SecondUsers, []ident.Stream{old}) {
 		t.Errorf("second users = %v, want %s", h.SecondUsers, old)
 	}
+	if l, left := j.Liveness(old); l != Unknown || left != j.cfg.Limits.Expiry {
+		t.Errorf("old stream is %v for %v at the start, want unknown for one expiry", l, left)
+	}
+	fake(j).Advance(j.cfg.Limits.Expiry)
 	j.View(func(v View) {
 		if v.Liveness(old) != Expired || v.Liveness(j.own.stream) != Own {
 			t.Errorf("old stream is %v, own %v", v.Liveness(old), v.Liveness(j.own.stream))
@@ -320,14 +325,14 @@ func TestEarlierRunsAreOwn(t *testing.T) {
 	j := m.start()
 	m.append(j, session("s1"))
 	old := j.Stream()
-	m.cfg.Beats = func(ident.Stream) Liveness { return Unknown }
+	m.cfg.Judge = func(ident.Stream) (Liveness, time.Duration) { return Unknown, time.Second }
 	j = m.start("s1")
 	j.View(func(v View) {
 		if got := v.Liveness(old); got != Own {
 			t.Errorf("earlier run before the first append = %v, want own", got)
 		}
 		if got := v.Liveness(m.streamOf(keyOf(t, "bob"))); got != Unknown {
-			t.Errorf("somebody else's = %v, want what Beats says", got)
+			t.Errorf("somebody else's = %v, want what Judge says", got)
 		}
 	})
 }
@@ -347,7 +352,7 @@ func TestLivenessWhileReloading(t *testing.T) {
 		got = append(got, v.Liveness(a.Event.Stream))
 	}
 	m.start()
-	if d := cmp.Diff([]Liveness{Own, Own, Expired}, got); d != "" {
+	if d := cmp.Diff([]Liveness{Own, Own, Unknown}, got); d != "" {
 		t.Errorf("liveness (-want +got):\n%s", d)
 	}
 }

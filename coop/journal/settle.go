@@ -66,9 +66,13 @@ func (j *Journal) land(b *batch, index uint64) bool {
 	for _, r := range b.rows {
 		j.rows.apply(r)
 	}
+	j.landTaken(b, index+uint64(len(all)+len(b.rows)))
+	for _, h := range b.beats {
+		h.life.saved = h.uptime
+	}
 	j.health.Written += uint64(len(all))
 	close(b.settled)
-	return len(all) > 0
+	return len(all)+len(b.taken) > 0
 }
 
 // fail ends every write in the queue. Behind a clean failure the log failed all

@@ -104,9 +104,21 @@ func (v *verify) record(stored seglog.Record) {
 	case RecordEvent:
 		v.event(rec.payload, stored.Index)
 	case RecordRow:
-		if _, err := decodeRow(rec.payload); err != nil {
-			v.find(Finding{Index: stored.Index, What: err.Error()})
-		}
+		_, err := decodeRow(rec.payload)
+		v.wrong(stored.Index, err)
+	case RecordBeats:
+		_, err := decodeBeats(rec.payload)
+		v.wrong(stored.Index, err)
+	case RecordFork:
+		_, err := event.Parse(rec.payload)
+		v.wrong(stored.Index, err)
+	}
+}
+
+// wrong notes a record that cannot be read.
+func (v *verify) wrong(index uint64, err error) {
+	if err != nil {
+		v.find(Finding{Index: index, What: err.Error()})
 	}
 }
 
@@ -148,6 +160,6 @@ func (v *verify) place(f found) {
 	if at.lostFrom > 0 {
 		v.find(Finding{f.index, e.Stream, at.lostFrom, fmt.Sprintf("lost before this record: %d to %d", at.lostFrom, e.Seq-1)})
 	}
-	v.heads.put(e)
+	v.heads.put(e, f.index)
 	v.report.Events++
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"slices"
+	"time"
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/fold"
@@ -34,45 +35,14 @@ func (v View) Clock() uint64 { return v.j.stamp }
 // Local is the synced value of a local row; nil when there is none.
 func (v View) Local(kind, key string) []byte { return v.j.rows[kind][key] }
 
-// Liveness judges a stream.
-func (v View) Liveness(s ident.Stream) Liveness { return v.j.liveness(s) }
-
-// Liveness is what is known of the life of the run behind a stream.
-type Liveness uint8
-
-// The verdicts.
-const (
-	// Expired: nothing was heard for longer than the expiry.
-	Expired Liveness = iota
-	// Unknown: too little time to tell. Admission takes it for live.
-	Unknown
-	// Live: its runtime was heard.
-	Live
-	// Own: this run's stream, and those of earlier runs under the same run record.
-	Own
-)
-
-func (l Liveness) String() string {
-	switch l {
-	case Own:
-		return "own"
-	case Live:
-		return "live"
-	case Unknown:
-		return "unknown"
-	}
-	return "expired"
+// Liveness judges a stream: see [Journal.Liveness].
+func (v View) Liveness(s ident.Stream) Liveness {
+	l, _ := v.j.liveness(s)
+	return l
 }
 
-// liveness takes all runs of this runtime for own while the journal is reloaded:
-// which record goes on is known when all is read.
-func (j *Journal) liveness(s ident.Stream) Liveness {
-	record := j.lineages.recordOf(s)
-	switch {
-	case s == j.own.stream || record != "" && (record == j.run.Record || j.run.Record == ""):
-		return Own
-	case j.cfg.Beats != nil:
-		return j.cfg.Beats(s)
-	}
-	return Expired
+// Left is how long a stream that is Unknown can stay so.
+func (v View) Left(s ident.Stream) time.Duration {
+	_, left := v.j.liveness(s)
+	return left
 }

@@ -141,10 +141,7 @@ func (r *Room) conflict(v look, q ask, c fold.Claim, live journal.Liveness) api.
 	switch live {
 	case journal.Unknown:
 		out.Live = liveMaybe
-		if r.cfg.Liveness != nil {
-			_, left := r.cfg.Liveness(c.Stream)
-			out.MaybeMS = max(0, left).Milliseconds()
-		}
+		out.MaybeMS = max(0, v.Left(c.Stream)).Milliseconds()
 	case journal.Expired:
 		out.Live = api.LiveExpired
 	}

@@ -129,5 +129,6 @@ func TestACopiedFolderEndsNothing(t *testing.T) {
 	}
 	a.Session = ""
 	f.openSession(a, api.SessionOpenRequest{Name: "here"}, nil)
+	f.clock.Advance(30 * time.Second)            // the expiry: until then nobody can tell
 	f.wantSession("ada", api.SessionExpired, "") // nothing was heard of it here, and nobody closed it
 }

@@ -42,7 +42,7 @@ type Process struct {
 	Boot  string `json:"boot"`
 }
 
-// Config says what a room needs. Journal's Observe, Continue and Beats are set
+// Config says what a room needs. Journal's Observe, Continue and Judge are set
 // by Open.
 type Config struct {
 	Journal   journal.Config
@@ -50,7 +50,7 @@ type Config struct {
 	Processes Processes
 	// Liveness judges the streams of others, and tells how long one that is
 	// Unknown can stay so before it is Expired. It is called under the journal's
-	// lock. Nil takes all others for expired.
+	// lock. Nil leaves it to the journal, which goes by the beats that it hears.
 	Liveness func(ident.Stream) (journal.Liveness, time.Duration)
 	// Gap is the time left in which this runtime answers no claim, because it
 	// was silent for longer than its peers wait; nil means never.
@@ -120,12 +120,7 @@ func Open(ctx context.Context, cfg Config) (*Room, error) {
 	}
 	cfg.Journal.Observe = r.observe
 	cfg.Journal.Continue = func(v journal.View) []string { return r.living(v) }
-	if cfg.Liveness != nil {
-		cfg.Journal.Beats = func(s ident.Stream) journal.Liveness {
-			live, _ := cfg.Liveness(s)
-			return live
-		}
-	}
+	cfg.Journal.Judge = cfg.Liveness
 	j, err := cfg.Open(ctx, cfg.Journal)
 	if err != nil {
 		return nil, err
@@ -169,6 +164,7 @@ type look interface {
 	State() *fold.State
 	Pending() []*event.Event
 	Liveness(ident.Stream) journal.Liveness
+	Left(ident.Stream) time.Duration
 	Local(kind, key string) []byte
 }
 

@@ -1,0 +1,150 @@
+package journal
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/comity-dev/comity/coop/event"
+)
+
+// saveEvery is how often beats go to disk.
+const saveEvery = time.Minute
+
+// maxSaved bounds the beats of one record.
+const maxSaved = 512
+
+// A record of beats is, integers in big endian,
+//
+//	Lamport clock (8) | length of boot id (1) | boot id | for each beat:
+//	beat (event.BeatBytes) | difference (8, signed) | time it was taken (8)
+//
+// with both times in nanoseconds since the boot of that id.
+const savedBytes = event.BeatBytes + 8 + 8
+
+// savedBeats is a record of beats.
+type savedBeats struct {
+	clock uint64
+	boot  string
+	beats []savedBeat
+}
+
+type savedBeat struct {
+	beat              *event.Beat
+	difference, taken time.Duration
+}
+
+// heard is a beat on its way to the disk.
+type heard struct {
+	life   *life
+	uptime time.Duration
+}
+
+func (s savedBeats) encode() []byte {
+	b := binary.BigEndian.AppendUint64(nil, s.clock)
+	b = append(append(b, byte(len(s.boot))), s.boot...)
+	for _, one := range s.beats {
+		b = append(b, one.beat.Raw...)
+		b = binary.BigEndian.AppendUint64(b, uint64(one.difference))
+		b = binary.BigEndian.AppendUint64(b, uint64(one.taken))
+	}
+	return b
+}
+
+func decodeBeats(b []byte) (savedBeats, error) {
+	if len(b) < 9 || len(b) < 9+int(b[8]) {
+		return savedBeats{}, fmt.Errorf("beats: %d bytes, want a whole header", len(b))
+	}
+	s := savedBeats{clock: binary.BigEndian.Uint64(b), boot: string(b[9 : 9+int(b[8])])}
+	rest := b[9+len(s.boot):]
+	if s.clock > event.MaxInt || len(rest)%savedBytes != 0 {
+		return savedBeats{}, fmt.Errorf("beats: clock %d and %d bytes, want whole beats", s.clock, len(rest))
+	}
+	for ; len(rest) > 0; rest = rest[savedBytes:] {
+		beat, err := event.ParseBeat(rest[:event.BeatBytes:event.BeatBytes])
+		if err != nil {
+			return savedBeats{}, err
+		}
+		s.beats = append(s.beats, savedBeat{
+			beat:       beat,
+			difference: time.Duration(binary.BigEndian.Uint64(rest[event.BeatBytes:])),
+			taken:      time.Duration(binary.BigEndian.Uint64(rest[event.BeatBytes+8:])),
+		})
+	}
+	return s, nil
+}
+
+// restore takes up what an earlier run heard: which beats are old, and, in the
+// same boot, how old. It makes nobody live.
+func (j *Journal) restore(s savedBeats) {
+	for _, one := range s.beats {
+		b := one.beat
+		if b.Repo != j.cfg.Repo || !j.believed(b.Stream.Node()) {
+			continue
+		}
+		l := j.lives.of(b.Stream, j.started)
+		if !b.Later(l.beat) {
+			continue
+		}
+		l.beat, l.saved, l.latest = b, b.Uptime, noBound
+		l.measured = s.boot == j.clock.BootID()
+		l.difference, l.taken = one.difference, one.taken
+		j.settled = j.settled || b.Stream.Node() != j.runtime.Node
+	}
+}
+
+// SaveBeats writes the beats that rose since, and the clock, once a minute: it
+// does nothing when less time has passed or nothing rose. Until a beat is written
+// a restart may take a replay of it for news.
+func (j *Journal) SaveBeats(ctx context.Context) error {
+	if err := j.gate.enter(); err != nil {
+		return err
+	}
+	defer j.gate.leave()
+	if err := j.tryLock(ctx); err != nil {
+		return fmt.Errorf("wait for the journal: %w", err)
+	}
+	batches, err := j.queueBeats()
+	j.unlock()
+	for _, b := range batches {
+		j.settle(b)
+		err = errors.Join(err, b.err)
+	}
+	return err
+}
+
+func (j *Journal) queueBeats() ([]*batch, error) {
+	now := j.clock.Boot()
+	if now-j.saved < saveEvery {
+		return nil, nil
+	}
+	if j.ended != nil {
+		return nil, &ReadOnlyError{j.ended}
+	}
+	var all []*batch
+	b, s := new(batch), savedBeats{clock: j.stamp, boot: j.clock.BootID()}
+	flush := func() {
+		if len(s.beats) > 0 {
+			j.saved = now
+			all = append(all, j.queue(b, [][]byte{j.seal.seal(RecordBeats, s.encode())}))
+		}
+		b, s.beats = new(batch), nil
+	}
+	for _, stream := range slices.Sorted(maps.Keys(j.lives.byStream)) {
+		l := j.lives.byStream[stream]
+		if l.beat == nil || !l.measured || l.beat.Uptime <= l.saved {
+			continue
+		}
+		if len(s.beats) == maxSaved {
+			flush()
+		}
+		s.beats = append(s.beats, savedBeat{l.beat, l.difference, l.taken})
+		b.beats = append(b.beats, heard{l, l.beat.Uptime})
+	}
+	flush()
+	return all, nil
+}

@@ -1,0 +1,241 @@
+package journal
+
+import (
+	"encoding/hex"
+
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
+)
+
+// take looks at one event of the batch.
+func (i *intake) take(c *candidate) {
+	e := c.event
+	switch i.held(e) {
+	case heldSame:
+		i.set(c, event.Duplicate, "")
+		return
+	case heldOther:
+		i.other(c)
+		return
+	case heldLost:
+		if !i.j.believed(e.Stream.Node()) {
+			i.refuse(c, event.Untrusted)
+			return
+		}
+		i.fill(c)
+		return
+	}
+	end := i.end(e.Stream)
+	switch {
+	case !i.j.believed(e.Stream.Node()):
+		i.refuse(c, event.Untrusted)
+	case e.Lamport > max(i.clock, i.j.stamp)+i.j.cfg.Limits.LamportLead:
+		i.refuse(c, event.ClockAhead)
+	case e.Lamport < end.lamport+(e.Seq-end.seq): // stamps rise by 1 at least
+		i.refuse(c, event.ClockBehind)
+	case e.Seq > end.seq+1:
+		i.wait(c)
+		i.drain(e.Stream)
+	case !follows(e, end):
+		i.refuse(c, i.astray(c))
+	case i.authentic(c):
+		i.accept(c)
+		i.drain(e.Stream)
+	default:
+		i.wait(c)
+	}
+}
+
+// follows reports whether e names end as the event before it.
+func follows(e *event.Event, end *end) bool {
+	return end.seq == 0 || e.Prev == hex.EncodeToString(end.hash[:])
+}
+
+func names(e, before *event.Event) bool { return e.Prev == hex.EncodeToString(before.Hash[:]) }
+
+// end is how far a stream reaches with what this batch has brought so far.
+func (i *intake) end(s ident.Stream) *end {
+	if e := i.ends[s]; e != nil {
+		return e
+	}
+	e := i.j.end(s)
+	return &e
+}
+
+type holding uint8
+
+const (
+	heldNot holding = iota
+	heldSame
+	heldOther
+	heldLost // it was, and the disk lost it
+)
+
+// held reports whether the place of e is taken, and by what.
+func (i *intake) held(e *event.Event) holding {
+	same := func(is bool) holding {
+		if is {
+			return heldSame
+		}
+		return heldOther
+	}
+	if c := i.taken[e.Key()]; c != nil {
+		return same(c.event.Hash == e.Hash)
+	}
+	if h := i.j.heads[e.Stream]; h != nil && e.Seq <= h.seq {
+		if k := h.events[e.Seq-1]; !k.lost() {
+			return same(k.is(e))
+		}
+		return heldLost
+	}
+	if e.Stream.Node() == i.j.runtime.Node {
+		for _, p := range i.j.pending {
+			if p.Key() == e.Key() {
+				return same(p.Hash == e.Hash)
+			}
+		}
+	}
+	return heldNot
+}
+
+// other refuses an event whose place another one has.
+func (i *intake) other(c *candidate) {
+	switch {
+	case i.j.forks.is(c.event):
+		i.refuse(c, event.Forked)
+	case !i.j.believed(c.event.Stream.Node()):
+		i.refuse(c, event.Untrusted)
+	default:
+		i.refuse(c, i.astray(c))
+	}
+}
+
+// astray is why an event is refused that does not go together with what is held:
+// it is forked when its author signed it, and then the proof is kept.
+func (i *intake) astray(c *candidate) event.Reason {
+	if !i.authentic(c) {
+		return event.BadSignature
+	}
+	e := c.event
+	if e.Stream == i.j.own.stream {
+		i.j.forsake()
+	}
+	if _, known := i.j.forks[e.Stream]; !known {
+		i.j.forks.put(e)
+		i.proofs = append(i.proofs, e)
+	}
+	return event.Forked
+}
+
+// accept takes c as the next event of its stream, unless a bound is reached.
+func (i *intake) accept(c *candidate) bool {
+	e := c.event
+	if !i.room(e, 0) {
+		i.refuse(c, event.Capacity)
+		return false
+	}
+	if e.Stream == i.j.own.stream {
+		i.j.forsake()
+	}
+	end := endOf(e)
+	i.ends[e.Stream] = &end
+	i.clock = max(i.clock, e.Lamport)
+	i.keep(c)
+	if w := i.j.waiting.get(e.Stream, e.Seq); w != nil { // it waited in this one's place
+		i.j.waiting.remove(w)
+		i.refuse(w, i.astray(w))
+	}
+	return true
+}
+
+func (i *intake) keep(c *candidate) {
+	i.taken[c.event.Key()] = c
+	i.accepted = append(i.accepted, c)
+	i.counts[c.event.Stream.Node()]++
+}
+
+// room reports whether the bounds on what others send leave room for an event;
+// waiting are those of its node that wait and are counted.
+func (i *intake) room(e *event.Event, waiting int) bool {
+	node, lim := e.Stream.Node(), i.j.cfg.Limits
+	if node == i.j.runtime.Node {
+		return true
+	}
+	if i.j.perNode[node]+i.counts[node]+waiting >= lim.NodeEvents {
+		return false
+	}
+	return i.ends[e.Stream] != nil || i.j.streamRoom(e.Stream)
+}
+
+// drain takes what waited and comes next.
+func (i *intake) drain(s ident.Stream) {
+	for {
+		end := i.end(s)
+		c := i.j.waiting.get(s, end.seq+1)
+		if c == nil {
+			return
+		}
+		switch {
+		case c.event.Lamport <= end.lamport:
+			i.drop(c, event.ClockBehind)
+		case !follows(c.event, end):
+			i.drop(c, i.astray(c))
+		case i.authentic(c):
+			i.j.waiting.remove(c)
+			if !i.accept(c) {
+				return
+			}
+		case i.disowned(c):
+			i.drop(c, event.BadSignature)
+		default:
+			return
+		}
+	}
+}
+
+// drop gives up an event that waited.
+func (i *intake) drop(c *candidate, why event.Reason) {
+	i.j.waiting.remove(c)
+	i.refuse(c, why)
+}
+
+// disowned reports whether an authentic event names another one in c's place.
+func (i *intake) disowned(c *candidate) bool {
+	next := i.j.waiting.get(c.event.Stream, c.event.Seq+1)
+	return next != nil && !names(next.event, c.event) && i.authentic(next)
+}
+
+// wait keeps c until it can be taken.
+func (i *intake) wait(c *candidate) {
+	e, j := c.event, i.j
+	if x := j.waiting.get(e.Stream, e.Seq); x != nil {
+		i.contend(c, x)
+		return
+	}
+	lim := j.cfg.Limits
+	if n := i.end(e.Stream).seq; e.Seq > n && e.Seq-n > uint64(lim.Pending) ||
+		len(j.waiting.streams[e.Stream]) >= lim.Pending ||
+		j.waiting.total >= lim.PendingTotal ||
+		!i.room(e, j.waiting.nodes[e.Stream.Node()]) {
+		i.refuse(c, event.Capacity)
+		return
+	}
+	j.waiting.put(c)
+	i.set(c, event.Pending, "")
+}
+
+// contend decides between c and x, which waits in the same place.
+func (i *intake) contend(c, x *candidate) {
+	switch {
+	case c.event.Hash == x.event.Hash:
+		i.set(c, event.Duplicate, "")
+	case i.authentic(x):
+		i.refuse(c, i.astray(c))
+	case i.authentic(c):
+		i.drop(x, event.BadSignature)
+		i.j.waiting.put(c)
+		i.set(c, event.Pending, "")
+	default:
+		i.refuse(c, event.BadSignature)
+	}
+}

@@ -1,0 +1,60 @@
+package journal
+
+import (
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
+)
+
+// A fork is proof that the author of a stream signed two histories: the first
+// event found that does not go together with what is held. It is kept beside it.
+type fork struct {
+	seq  uint64
+	hash [32]byte
+}
+
+type forks map[ident.Stream]fork
+
+func (fs forks) put(e *event.Event) {
+	if _, known := fs[e.Stream]; !known {
+		fs[e.Stream] = fork{e.Seq, e.Hash}
+	}
+}
+
+// is reports whether e is the proof that is kept.
+func (fs forks) is(e *event.Event) bool {
+	f, known := fs[e.Stream]
+	return known && f.hash == e.Hash
+}
+
+// forsake ends the stream of this run, which somebody else writes as well, or
+// wrote before this machine was set back: what this run appends next begins a
+// new run in a new stream. What is numbered already goes its way.
+func (j *Journal) forsake() {
+	j.health.Forsaken = append(j.health.Forsaken, j.own.stream)
+	j.own = numbering{stream: ident.NewStream(j.runtime.Node, j.runtime.ID, ident.NewInstance())}
+	j.run.Run++
+}
+
+// end is how far a stream reaches, own events included that are numbered and not
+// yet synced.
+func (j *Journal) end(s ident.Stream) end {
+	h := j.heads.of(s)
+	e := end{h.seq, h.lamport, h.hash}
+	if s.Node() != j.runtime.Node {
+		return e
+	}
+	for _, p := range j.pending {
+		if p.Stream == s {
+			e = endOf(p)
+		}
+	}
+	return e
+}
+
+// An end is the last event of a stream.
+type end struct {
+	seq, lamport uint64
+	hash         [32]byte
+}
+
+func endOf(e *event.Event) end { return end{e.Seq, e.Lamport, e.Hash} }

@@ -1,0 +1,119 @@
+package journal
+
+import (
+	"slices"
+	"time"
+
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
+)
+
+// MergeMarks takes the beats in a peer's marks that are later than those held,
+// and tells how many there were. A beat that is not its origin's, of another
+// repository or of a key that is not believed is passed over; so is an old one of
+// a stream that is not known here. How far the peer is, is the peer's: only
+// events move marks.
+func (j *Journal) MergeMarks(theirs event.Marks) (risen int) {
+	now := j.clock.Boot()
+	for s, m := range theirs {
+		if m.Beat != nil && m.Beat.Stream == s && j.hear(m.Beat, func(l *life) {
+			l.hear(m.Beat, now, m.Age, j.cfg.Limits.Expiry)
+		}, m.Age) {
+			risen++
+		}
+	}
+	return risen
+}
+
+// Answered takes a beat that its origin made after we asked for one, and sent
+// over a direct link: the caller vouches for both. It tells the difference of
+// the two clocks outright. It reports whether the beat was taken.
+func (j *Journal) Answered(b *event.Beat) bool {
+	now := j.clock.Boot()
+	return j.hear(b, func(l *life) { l.answered(b, now) }, 0)
+}
+
+// hear takes a beat when it is later than the one held and authentic.
+func (j *Journal) hear(b *event.Beat, take func(*life), word time.Duration) bool {
+	if b.Repo != j.cfg.Repo || !j.believed(b.Stream.Node()) || !j.wants(b, word) || !b.Verify() {
+		return false
+	}
+	j.lock()
+	defer j.unlock()
+	if !j.wantsLocked(b, word) {
+		return false
+	}
+	if lead := j.cfg.Limits.LamportLead; b.Lamport <= j.stamp+lead {
+		j.stamp = max(j.stamp, b.Lamport)
+	}
+	if b.Stream == j.own.stream {
+		j.forsake()
+		return false
+	}
+	now := j.clock.Boot()
+	l := j.lives.of(b.Stream, now)
+	take(l)
+	j.lives.touch(b.Stream)
+	j.heardOfUs(l)
+	j.settled = true
+	return true
+}
+
+func (j *Journal) wants(b *event.Beat, word time.Duration) bool {
+	j.lock()
+	defer j.unlock()
+	return j.wantsLocked(b, word)
+}
+
+func (j *Journal) wantsLocked(b *event.Beat, word time.Duration) bool {
+	if b.Stream == j.own.stream {
+		return j.alien(b)
+	}
+	if l := j.lives.byStream[b.Stream]; l != nil {
+		return b.Later(l.beat)
+	}
+	return word < j.cfg.Limits.Expiry && j.lives.room(b.Stream, j.cfg.Limits, j.clock.Boot())
+}
+
+// alien reports whether a beat of our current stream is none that we made.
+func (j *Journal) alien(b *event.Beat) bool {
+	e := j.end(j.own.stream)
+	return b.Seq > e.seq || b.Seq == e.seq && b.Head != e.hash || b.Uptime > j.uptime()
+}
+
+// heardOfUs looks at a run of our own key that was heard. One that has beaten
+// since this run started is not an earlier run of ours: the key has a second user.
+func (j *Journal) heardOfUs(l *life) {
+	if l.stream.Node() != j.runtime.Node || l.second {
+		return
+	}
+	if made, ok := l.made(); ok && made > j.started+j.cfg.Limits.Heartbeat {
+		j.second(l)
+	}
+}
+
+func (j *Journal) second(l *life) {
+	l.second = true
+	if !slices.Contains(j.health.SecondUsers, l.stream) {
+		j.health.SecondUsers = append(j.health.SecondUsers, l.stream)
+		slices.Sort(j.health.SecondUsers)
+	}
+}
+
+func (j *Journal) believed(n ident.NodeID) bool {
+	return n == j.runtime.Node || j.cfg.Trust != nil && j.cfg.Trust(n)
+}
+
+// Welcome takes the clock that a peer's welcome tells. A journal that has heard
+// of nobody yet is set to it, however far that is ahead; any later one counts
+// within the lead that every stamp is held to. It reports whether it counted.
+func (j *Journal) Welcome(clock uint64) bool {
+	j.lock()
+	defer j.unlock()
+	if clock > event.MaxInt/2 || j.settled && clock > j.stamp+j.cfg.Limits.LamportLead {
+		return false
+	}
+	j.stamp = max(j.stamp, clock)
+	j.settled = true
+	return true
+}

@@ -1,0 +1,212 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
+)
+
+// Ingest takes what others sent: the stored bytes of events, of any streams and
+// in any order. It returns when the fate of each is known; what it calls accepted
+// is synced and in the state. ctx bounds the wait for batches before this one.
+// The bytes must not be changed afterwards.
+//
+// Each event is looked at in this order: size, canonical form, version, identity;
+// repository; whether it is held; trust; its stamp; its signature; the bounds on
+// what others send; whether it comes next. Held means with the same bytes: that
+// costs no signature check. Of one held with other bytes the first stays, and the
+// second is kept beside it as proof, if its author signed it.
+//
+// An event is authentic when its own signature is good, or when a later authentic
+// event of its stream reaches it through prev: so a run costs one check. One that
+// is neither waits for that, as one waits whose predecessor is not there: one for
+// each place, and one that is authentic takes the place of one that is not.
+// Nothing depends on how a history is cut into batches.
+//
+// An authentic event of our own current stream that we do not hold says that this
+// run was set back or is copied: the stream ends and the next append begins a new
+// run (see [Health.Forsaken]).
+func (j *Journal) Ingest(ctx context.Context, batch [][]byte) event.IngestReport {
+	i := newIntake(j, batch)
+	err := j.gate.enter()
+	if err == nil {
+		defer j.gate.leave()
+		err = i.run(ctx)
+	}
+	if err != nil {
+		i.report.Err = err
+		for n, o := range i.report.Outcomes {
+			if o.Status == 0 {
+				i.report.Outcomes[n].Status = event.NotStored
+			}
+		}
+	}
+	i.report.Count()
+	return i.report
+}
+
+// run takes the batch in its turn.
+func (i *intake) run(ctx context.Context) error {
+	i.parse()
+	select {
+	case i.j.turnstile <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the batches before: %w", ctx.Err())
+	}
+	defer func() { <-i.j.turnstile }()
+
+	i.j.lock()
+	i.clock = i.j.stamp
+	for _, c := range i.candidates {
+		if c != nil {
+			i.take(c)
+		}
+	}
+	for _, s := range i.streams { // an event that was refused may have vouched for one that waits
+		i.drain(s)
+	}
+	batches := i.enqueue()
+	i.j.unlock()
+
+	err := i.store(batches)
+
+	i.j.lock()
+	defer i.j.unlock()
+	i.finish()
+	return err
+}
+
+// intake is one batch on its way in. It has the journal's lock but while a
+// signature is checked; the turnstile keeps other batches away meanwhile.
+type intake struct {
+	j          *Journal
+	raw        [][]byte
+	report     event.IngestReport
+	candidates []*candidate // in the order in which they are looked at
+	byKey      map[event.Key][]*candidate
+
+	clock    uint64
+	ends     map[ident.Stream]*end // of streams that go on with this batch
+	taken    map[event.Key]*candidate
+	accepted []*candidate // in the order of the log
+	counts   map[ident.NodeID]int
+	proofs   []*event.Event
+	streams  []ident.Stream // of the batch
+	blocked  map[ident.Stream]event.Blocked
+}
+
+func newIntake(j *Journal, batch [][]byte) *intake {
+	return &intake{
+		j:       j,
+		raw:     batch,
+		report:  event.IngestReport{Outcomes: make([]event.Outcome, len(batch))},
+		byKey:   map[event.Key][]*candidate{},
+		ends:    map[ident.Stream]*end{},
+		taken:   map[event.Key]*candidate{},
+		counts:  map[ident.NodeID]int{},
+		blocked: map[ident.Stream]event.Blocked{},
+	}
+}
+
+// parse reads the batch, without the lock: all that an event tells by itself.
+// The events of one stream trade places so that they come in its order.
+func (i *intake) parse() {
+	streams := map[ident.Stream][]*candidate{}
+	i.candidates = make([]*candidate, len(i.raw))
+	for n, raw := range i.raw {
+		e, err := event.Parse(raw)
+		switch {
+		case err != nil:
+			i.report.Outcomes[n] = event.Outcome{Status: event.Rejected, Reason: event.Reason(parseRefusal(err))}
+		case e.Repo != i.j.cfg.Repo:
+			i.report.Outcomes[n] = event.Outcome{Status: event.Rejected, Reason: event.OtherRepository}
+		default:
+			c := &candidate{event: e, at: n}
+			i.candidates[n] = c
+			i.byKey[e.Key()] = append(i.byKey[e.Key()], c)
+			if streams[e.Stream] == nil {
+				i.streams = append(i.streams, e.Stream)
+			}
+			streams[e.Stream] = append(streams[e.Stream], c)
+		}
+	}
+	for _, all := range streams {
+		i.order(all)
+	}
+}
+
+func (i *intake) order(all []*candidate) {
+	places := make([]int, len(all))
+	for n, c := range all {
+		places[n] = c.at
+	}
+	slices.SortStableFunc(all, func(a, b *candidate) int {
+		switch {
+		case a.event.Seq < b.event.Seq:
+			return -1
+		case a.event.Seq > b.event.Seq:
+			return 1
+		}
+		return 0
+	})
+	for n, c := range all {
+		i.candidates[places[n]] = c
+	}
+}
+
+// set notes what became of c.
+func (i *intake) set(c *candidate, s event.Status, why event.Reason) {
+	switch {
+	case !c.old:
+		i.report.Outcomes[c.at] = event.Outcome{Status: s, Reason: why}
+	case s == event.Accepted:
+		i.report.Released++
+	case s == event.Rejected || s == event.NotStored:
+		i.report.Dropped++
+	}
+	if s != event.Rejected || c.old { // what another sender got wrong is not this one's
+		return
+	}
+	e := c.event
+	if b, known := i.blocked[e.Stream]; !known || e.Seq < b.Seq {
+		i.blocked[e.Stream] = event.Blocked{Stream: e.Stream, Seq: e.Seq, Why: why}
+	}
+}
+
+func (i *intake) refuse(c *candidate, why event.Reason) { i.set(c, event.Rejected, why) }
+
+// finish leaves what waits as the next batch shall find it, and ends the report.
+func (i *intake) finish() {
+	j := i.j
+	for _, s := range i.streams {
+		for _, c := range j.waiting.streams[s] {
+			c.old = true
+		}
+	}
+	i.report.Count()
+	j.health.Received += uint64(i.report.Accepted + i.report.Released)
+	j.health.Duplicates += uint64(i.report.Duplicate)
+	for why, n := range i.report.Rejected {
+		for range n {
+			add(&j.health.Rejected, why)
+		}
+	}
+	for _, s := range i.streams {
+		b, refused := i.blocked[s]
+		if refused && b.Seq <= j.end(s).seq && b.Why != event.Forked {
+			refused = false // another copy of it is held
+		}
+		if len(j.waiting.streams[s]) > 0 {
+			if w := j.waiting.blockedAt(j, s); !refused || w.Seq < b.Seq {
+				b, refused = w, true
+			}
+		}
+		if refused {
+			i.report.Blocked = append(i.report.Blocked, b)
+		}
+	}
+	slices.SortFunc(i.report.Blocked, byStream)
+}

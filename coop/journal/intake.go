@@ -1,0 +1,107 @@
+package journal
+
+import (
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
+)
+
+// enqueue gives what was accepted its places in the log, in batches of the size
+// of one write. From here on it runs to its end, like an own write.
+func (i *intake) enqueue() []*batch {
+	j := i.j
+	if j.ended != nil || len(i.accepted)+len(i.proofs) == 0 {
+		return nil
+	}
+	var all []*batch
+	b, recs, size := new(batch), [][]byte(nil), 0
+	flush := func() {
+		if len(recs) > 0 {
+			all = append(all, j.queue(b, recs))
+		}
+		b, recs, size = new(batch), nil, 0
+	}
+	add := func(t RecordType, raw []byte) {
+		recs = append(recs, j.seal.seal(t, raw))
+		size += recordHeader + len(raw)
+	}
+	full := func(e *event.Event) bool {
+		return len(recs) == maxBatchRecords || size+recordHeader+len(e.Raw) > maxBatchBytes
+	}
+	for _, c := range i.accepted {
+		if full(c.event) {
+			flush()
+		}
+		b.taken = append(b.taken, c.event)
+		add(RecordEvent, c.event.Raw)
+	}
+	for _, e := range i.proofs {
+		if full(e) {
+			flush()
+		}
+		b.proofs++
+		add(RecordFork, e.Raw)
+	}
+	flush()
+	return all
+}
+
+// store waits until what was accepted is synced and applied, and tells what
+// became of it.
+func (i *intake) store(batches []*batch) (err error) {
+	for _, b := range batches {
+		i.j.settle(b)
+		if b.err != nil && err == nil {
+			err = b.err
+		}
+		for range b.taken {
+			i.settled(i.accepted[0], b.err)
+			i.accepted = i.accepted[1:]
+		}
+	}
+	for _, c := range i.accepted { // nothing can be written
+		err = &ReadOnlyError{i.j.readOnly()}
+		i.settled(c, err)
+	}
+	return err
+}
+
+func (i *intake) settled(c *candidate, err error) {
+	if err != nil {
+		i.set(c, event.NotStored, "")
+		return
+	}
+	i.set(c, event.Accepted, "")
+}
+
+// landTaken applies the events of others in a synced batch that begins at index.
+func (j *Journal) landTaken(b *batch, index uint64) {
+	for n, e := range b.taken {
+		j.ours(e)
+		if refused := j.arrive(Arrival{Event: e, Index: index + uint64(n)}); refused != "" {
+			j.health.refuse(refused) // unreachable unless it was judged wrongly: a reload judges alike
+		}
+	}
+}
+
+// ours looks at a first event of our own runtime that came from outside. An
+// earlier run of ours was lost here; any other is a second user's.
+func (j *Journal) ours(e *event.Event) {
+	first, ok := e.Body.(event.StreamSucceeded)
+	if !ok || e.Seq > 1 || e.Stream.Node() != j.runtime.Node {
+		return
+	}
+	if first.Record != j.run.Record || first.Run >= j.run.Run && e.Stream != j.own.stream {
+		j.second(j.lives.of(e.Stream, j.clock.Boot()))
+	}
+}
+
+// streamRoom reports whether a stream may be held.
+func (j *Journal) streamRoom(s ident.Stream) bool {
+	return j.heads[s] != nil || j.lives.room(s, j.cfg.Limits, j.clock.Boot())
+}
+
+func (j *Journal) readOnly() error {
+	j.lock()
+	defer j.unlock()
+	return j.ended
+}

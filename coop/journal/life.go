@@ -1,0 +1,166 @@
+package journal
+
+import (
+	"math"
+	"time"
+
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
+)
+
+// A life is what is known of the run behind a stream: which run it is, and when
+// it was heard. Times are this machine's, since boot.
+type life struct {
+	stream ident.Stream
+	record string // run record, "" when the first event does not tell or is not held
+	run    uint64
+	begun  bool          // its first event is held
+	known  time.Duration // when this run of ours first knew it
+	second bool          // of our key, and not written by us
+
+	beat  *event.Beat // the latest one, nil for none
+	heard bool        // in this run of ours; else it was read from disk
+
+	// The difference is our boot-time clock minus the origin's uptime: a beat was
+	// made at difference + uptime. No delay can make a sample of it too small, so
+	// every sample is at least the truth, and the smallest is the nearest to it.
+	measured   bool // in this boot
+	difference time.Duration
+	taken      time.Duration // when the kept sample was taken
+	latest     time.Duration // the beat was made at this time at the latest
+
+	saved   time.Duration // uptime of the beat that is on disk
+	version uint64        // of the last change of its mark
+}
+
+const noBound = time.Duration(math.MaxInt64)
+
+// driftPart is how much two clocks may move apart: a sample may exceed the kept
+// one by this part of the time since that was taken.
+const driftPart = 1000
+
+// hear takes a beat that is later than the one held, as it comes at now. word is
+// its age as the one says who passes it on: it bounds a first beat alone, and by
+// no more than the expiry. After that the difference speaks, whatever anybody
+// says: a beat that was held back looks as old as it is. (Were the difference
+// itself taken from the word, one lie of a relay would age all later beats of
+// the living.)
+func (l *life) hear(b *event.Beat, now, word, expiry time.Duration) {
+	sample := now - b.Uptime
+	switch {
+	case !l.measured:
+		l.measured, l.difference, l.taken = true, sample, now
+		l.latest = now - min(max(word, 0), expiry)
+	case sample < l.difference+(now-l.taken)/driftPart:
+		l.difference, l.taken = sample, now
+		fallthrough
+	default:
+		l.latest = noBound
+	}
+	l.beat, l.heard = b, true
+}
+
+// answered takes a beat that the origin itself made after we asked it: what it
+// says of the difference holds outright.
+func (l *life) answered(b *event.Beat, now time.Duration) {
+	l.measured, l.difference, l.taken, l.latest = true, now-b.Uptime, now, noBound
+	if b.Later(l.beat) {
+		l.beat = b
+	}
+	l.heard = true
+}
+
+// made is when the latest beat was made; false when nobody can tell.
+func (l *life) made() (time.Duration, bool) {
+	if l.beat == nil || !l.measured {
+		return 0, false
+	}
+	return min(l.difference+l.beat.Uptime, l.latest), true
+}
+
+// fresh reports whether the run was heard, in this run of ours, within the expiry.
+func (l *life) fresh(now, expiry time.Duration) bool {
+	made, ok := l.made()
+	return ok && l.heard && now-made < expiry
+}
+
+// succeeds reports whether l is a later run of the record of m.
+func (l *life) succeeds(m *life) bool {
+	return l.record != "" && l.record == m.record && l.run > m.run
+}
+
+// lives are those of all streams that are held or heard of.
+type lives struct {
+	byStream map[ident.Stream]*life
+	byNode   map[ident.NodeID][]*life
+	version  uint64
+}
+
+func newLives() lives {
+	return lives{byStream: map[ident.Stream]*life{}, byNode: map[ident.NodeID][]*life{}}
+}
+
+// of returns the life of a stream, a new one when it was not known.
+func (ls *lives) of(s ident.Stream, now time.Duration) *life {
+	l := ls.byStream[s]
+	if l == nil {
+		l = &life{stream: s, known: now}
+		ls.byStream[s] = l
+		ls.byNode[s.Node()] = append(ls.byNode[s.Node()], l)
+	}
+	return l
+}
+
+// begin takes in the first event of a stream that is held.
+func (ls *lives) begin(e *event.Event, now time.Duration) {
+	l := ls.of(e.Stream, now)
+	if e.Seq > 1 {
+		return
+	}
+	l.begun = true
+	if b, ok := e.Body.(event.StreamSucceeded); ok {
+		l.record, l.run = b.Record, b.Run
+	}
+}
+
+// touch notes that the mark of a stream changed.
+func (ls *lives) touch(s ident.Stream) {
+	if l := ls.byStream[s]; l != nil {
+		ls.version++
+		l.version = ls.version
+	}
+}
+
+// room reports whether a stream that is not known yet may enter, by the bounds on
+// what others send. Runs that a later one succeeded do not count for their node,
+// nor do those of which only old beats are known.
+func (ls *lives) room(s ident.Stream, lim event.Limits, now time.Duration) bool {
+	if ls.byStream[s] != nil {
+		return true
+	}
+	if len(ls.byStream) >= lim.Streams {
+		return false
+	}
+	n := 0
+	for _, l := range ls.byNode[s.Node()] {
+		if l.begun && !ls.succeeded(l) || l.fresh(now, lim.Expiry) {
+			n++
+		}
+	}
+	return n < lim.NodeStreams
+}
+
+func (ls *lives) succeeded(l *life) bool {
+	for _, m := range ls.byNode[l.stream.Node()] {
+		if m.stream.Runtime() == l.stream.Runtime() && m.succeeds(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// second reports whether a stream of our key is not written by us.
+func (ls *lives) second(s ident.Stream) bool {
+	l := ls.byStream[s]
+	return l != nil && l.second
+}

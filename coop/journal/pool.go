@@ -1,0 +1,80 @@
+package journal
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
+)
+
+// A candidate is an event of somebody else that is not taken yet.
+type candidate struct {
+	event *event.Event
+	at    int  // its number in the batch under way, since when it waits if at all
+	old   bool // it waits since an earlier batch
+
+	checked, good bool // its own signature was looked at, and is good
+	reached       bool // it is authentic
+}
+
+// pool holds the candidates that wait, in the bounds of the limits: one for each
+// place of a stream.
+type pool struct {
+	streams map[ident.Stream]map[uint64]*candidate
+	nodes   map[ident.NodeID]int
+	total   int
+}
+
+func newPool() pool {
+	return pool{map[ident.Stream]map[uint64]*candidate{}, map[ident.NodeID]int{}, 0}
+}
+
+func (p *pool) get(s ident.Stream, seq uint64) *candidate { return p.streams[s][seq] }
+
+func (p *pool) put(c *candidate) {
+	s := c.event.Stream
+	if p.streams[s] == nil {
+		p.streams[s] = map[uint64]*candidate{}
+	}
+	p.streams[s][c.event.Seq] = c
+	p.nodes[s.Node()]++
+	p.total++
+}
+
+func (p *pool) remove(c *candidate) {
+	s := c.event.Stream
+	delete(p.streams[s], c.event.Seq)
+	if len(p.streams[s]) == 0 {
+		delete(p.streams, s)
+	}
+	if p.nodes[s.Node()]--; p.nodes[s.Node()] == 0 {
+		delete(p.nodes, s.Node())
+	}
+	p.total--
+}
+
+// blocked tells, by stream, what those that wait are waiting for.
+func (p *pool) blocked(j *Journal) []event.Blocked {
+	var all []event.Blocked
+	for s := range p.streams {
+		all = append(all, p.blockedAt(j, s))
+	}
+	slices.SortFunc(all, byStream)
+	return all
+}
+
+func (p *pool) blockedAt(j *Journal, s ident.Stream) event.Blocked {
+	h := j.heads.of(s)
+	next := j.end(s).seq + 1
+	if h.whole < h.seq {
+		next = h.whole + 1
+	}
+	why := event.Waiting
+	if p.get(s, next) != nil { // it is there, and nothing vouches for it
+		why = event.BadSignature
+	}
+	return event.Blocked{Stream: s, Seq: next, Why: why}
+}
+
+func byStream(a, b event.Blocked) int { return strings.Compare(string(a.Stream), string(b.Stream)) }

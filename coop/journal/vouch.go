@@ -1,0 +1,73 @@
+package journal
+
+import "github.com/comity-dev/comity/coop/event"
+
+// authentic reports whether c's own signature is good, or an authentic event
+// among those in the batch and those that wait reaches it through prev. It goes
+// up the run that c begins and looks at signatures from its end: with an honest
+// author the first one it looks at is good.
+func (i *intake) authentic(c *candidate) bool {
+	if c.reached {
+		return true
+	}
+	run := []*candidate{c}
+	for next := i.heirs(c); len(next) > 0; next = i.heirs(run[len(run)-1]) {
+		run = append(run, next[0])
+	}
+	for n := len(run) - 1; n >= 0; n-- {
+		if !run[n].reached && !i.vouched(run, n) && !i.signed(run[n]) {
+			continue
+		}
+		for _, below := range run[:n+1] {
+			below.reached = true
+		}
+		return true
+	}
+	return false
+}
+
+// vouched reports whether an event other than the next one of the run reaches
+// run[n]: a second one that names it, when there is one.
+func (i *intake) vouched(run []*candidate, n int) bool {
+	heirs := i.heirs(run[n])
+	for k := 1; k < len(heirs); k++ {
+		if i.authentic(heirs[k]) {
+			return true
+		}
+	}
+	return false
+}
+
+// heirs are the events in sight that name c as the one before them.
+func (i *intake) heirs(c *candidate) []*candidate {
+	next := event.Key{Stream: c.event.Stream, Seq: c.event.Seq + 1}
+	var all []*candidate
+	for _, d := range i.byKey[next] {
+		if names(d.event, c.event) {
+			all = append(all, d)
+		}
+	}
+	if d := i.j.waiting.get(next.Stream, next.Seq); d != nil && names(d.event, c.event) {
+		all = append(all, d)
+	}
+	return all
+}
+
+// signed reports whether c's own signature is good; it is looked at once. The
+// lock is given up meanwhile, except for events of our own stream, which own
+// writes move on.
+func (i *intake) signed(c *candidate) bool {
+	if c.checked {
+		return c.good
+	}
+	c.checked = true
+	i.j.health.Verified++
+	if c.event.Stream == i.j.own.stream {
+		c.good = c.event.Verify()
+		return c.good
+	}
+	i.j.unlock()
+	c.good = c.event.Verify()
+	i.j.lock()
+	return c.good
+}
