@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -121,6 +122,7 @@ type agentHook struct {
 func (h agentHook) answer(ctx context.Context) told {
 	req, err := hooks.Read(h.client, h.event, h.a.stdin)
 	if err != nil {
+		h.drain(err)
 		return told{note: err.Error() + "; the agent goes on"}
 	}
 	req.Session = h.a.actor() // whoever started the agent may have named its session
@@ -133,6 +135,14 @@ func (h agentHook) answer(ctx context.Context) told {
 		return told{note: err.Error() + "; the agent goes on"}
 	}
 	return told{answer: answer}
+}
+
+// drain reads on where the input was too large: a client may take it ill when
+// nobody reads what it writes.
+func (h agentHook) drain(err error) {
+	if bad := new(hooks.InputError); errors.As(err, &bad) && bad.Reason == hooks.TooLarge {
+		_, _ = io.Copy(io.Discard, io.LimitReader(h.a.stdin, 10*hooks.MaxInput)) // whatever comes of it
+	}
 }
 
 // askHook makes a call that no person asked for: it starts a daemon, but not one

@@ -100,6 +100,16 @@ func TestHookOfBadInputLetsTheAgentGoOn(t *testing.T) {
 	}
 }
 
+// What is too large is read to its end: the agent that writes it is not cut off.
+func TestHookReadsWhatIsTooLarge(t *testing.T) {
+	f := newFake(t)
+	in := strings.NewReader(strings.Repeat("x", hooks.MaxInput+5<<20))
+	var out, errout bytes.Buffer
+	if code := cli.Run(t.Context(), []string{"hook", "claude", "stop"}, in, &out, &errout, f.getenv); code != 0 || in.Len() > 0 || !strings.Contains(errout.String(), "over 10 MB") {
+		t.Errorf("exit %d, %d bytes left, %q", code, in.Len(), errout.String())
+	}
+}
+
 // 10 MB that make sense are read.
 func TestHookOfALargeFile(t *testing.T) {
 	f := newFake(t).serve()

@@ -14,6 +14,8 @@
 //	machine        an id for a machine that has none of its own
 //	node.key       the node key
 //	repos/<id>     one repository
+//	install/       what was installed into the settings of others
+//	told/          marks of what a hook has said already
 package home
 
 import (
