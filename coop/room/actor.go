@@ -200,5 +200,8 @@ func (r *Room) infoOf(v look, sid string) event.SessionInfo {
 		}
 	}
 	s, _ := v.State().Session(r.id(sid))
+	if s.Info.Session == "" { // its opening was lost to damage: what a new one must say
+		return event.SessionInfo{Session: sid, Client: "unknown"}
+	}
 	return s.Info
 }

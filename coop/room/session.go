@@ -194,6 +194,7 @@ func (r *Room) SessionRenew(ctx context.Context, a Actor, req api.SessionRenewRe
 		info := now
 		info.Intent = cmp.Or(clean(req.Intent), info.Intent)
 		info.Issue = cmp.Or(clean(req.Issue), info.Issue)
+		info.Checkout = cmp.Or(info.Checkout, a.Checkout)
 		if info == now {
 			return nil
 		}

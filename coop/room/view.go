@@ -39,6 +39,9 @@ func (r *Room) viewOf(v look, s fold.Session) api.Session {
 		State: string(s.State), Reason: s.Reason, Live: liveWord(v.Liveness(s.Stream)),
 		OpenedAt: s.OpenedAt, AgeMS: r.ages.session(s.ID, s.OpenedAt), Claims: s.Claims,
 	}
+	if s.OpenedAt == 0 { // its opening was lost to damage
+		out.AgeMS = 0
+	}
 	if out.State == api.SessionOpen && out.Live == api.LiveExpired {
 		out.State = api.SessionExpired
 	}

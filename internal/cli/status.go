@@ -51,11 +51,11 @@ func (g ages) ago(ms int64) string {
 	return ago(ms + g.sinceMS)
 }
 
-func (g ages) opened(ms int64) string {
-	if g.hidden {
+func (g ages) opened(s api.Session) string {
+	if g.hidden || s.OpenedAt == 0 { // an opening lost to damage has no time
 		return ""
 	}
-	return "opened " + ago(ms+g.sinceMS)
+	return "opened " + ago(s.AgeMS+g.sinceMS)
 }
 
 func (g ages) idle(ms int64) string {
@@ -130,7 +130,7 @@ func (p *printer) session(s api.Session, acting string, name int, g ages) {
 		life = "liveness " + s.Live
 	}
 	p.row(0, key(mark).pad(1), key(s.Session).as(bold).pad(name), flex(s.Client), flex(at(s.By, s.Host)), flex(s.Branch),
-		key(count(s.Claims, "claim")), key(life).as(yellow), key(s.Protection).as(protectionStyle(s.Protection)), key(g.opened(s.AgeMS)), key(g.idle(s.IdleMS)))
+		key(count(s.Claims, "claim")), key(life).as(yellow), key(s.Protection).as(protectionStyle(s.Protection)), key(g.opened(s)), key(g.idle(s.IdleMS)))
 	if about := cmp.Or(s.Intent, s.Issue); about != "" {
 		p.row(5, flex(about).as(faint))
 	}
