@@ -126,7 +126,7 @@ func (r *Room) sessionOf(ctx context.Context, a Actor, intent, issue string) (si
 		return sid, "", err
 	}
 	if a.Terminal == nil {
-		return "", "", noSession()
+		return "", "", a.noSession()
 	}
 	reply, err := r.openSession(ctx, a, api.SessionOpenRequest{Intent: intent, Issue: issue}, &owner{Kind: ownerTerminal, Process: *a.Terminal}, true)
 	if err != nil {
@@ -138,7 +138,11 @@ func (r *Room) sessionOf(ctx context.Context, a Actor, intent, issue string) (si
 	return reply.Session.Session, reply.Session.Session, nil
 }
 
-func noSession() error {
+func (a Actor) noSession() error {
+	if a.Terminal != nil {
+		return api.Errorf(api.CodeNoSession, "no session: none is named and this terminal has none open").
+			WithHint("name one with --session; comity session list shows them")
+	}
 	return api.Errorf(api.CodeNoSession, "no session: none is named and this process has no terminal").
 		WithHint("export COMITY_SESSION=$(comity session open --pid $PPID), or name one with --session")
 }

@@ -27,7 +27,7 @@ func (r *Room) Release(ctx context.Context, a Actor, req api.ReleaseRequest) (ap
 	var sid string
 	r.view(func(v look) { sid, err = r.acting(v, a) })
 	if err == nil && sid == "" && (!req.Person || req.All) {
-		err = noSession()
+		err = a.noSession()
 	}
 	if err != nil {
 		return reply, err

@@ -228,7 +228,7 @@ func (r *Room) named(a Actor, name string) (sid string, err error) {
 	}
 	r.view(func(v look) { sid, err = r.acting(v, a) })
 	if err == nil && sid == "" {
-		err = noSession()
+		err = a.noSession()
 	}
 	return sid, err
 }

@@ -3,6 +3,7 @@ package room_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -47,6 +48,24 @@ func TestSessionLife(t *testing.T) {
 	}
 	if len(f.status(ada).Claims) != 0 {
 		t.Error("a claim came back with its session's name")
+	}
+}
+
+// A terminal is no session until something was written in it: what needs one
+// says so, and does not say that there is no terminal.
+func TestATerminalWithoutSessionIsToldSo(t *testing.T) {
+	f := newFixture(t)
+	for _, terminal := range []*room.Process{nil, proc(7)} {
+		a := actor("", "a")
+		a.Terminal = terminal
+		_, closed := f.SessionClose(t.Context(), a, api.SessionCloseRequest{})
+		_, released := f.Release(t.Context(), a, api.ReleaseRequest{All: true})
+		for _, err := range []error{closed, released} {
+			e := wantCode(t, "nothing to end", err, api.CodeNoSession)
+			if has := strings.Contains(e.Message, "this terminal has none open"); has != (terminal != nil) {
+				t.Errorf("terminal %v: %q", terminal, e.Message)
+			}
+		}
 	}
 }
 
