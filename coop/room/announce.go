@@ -83,6 +83,10 @@ func (r *Room) noteClaim(v journal.View, a journal.Arrival, k event.Key) {
 		}
 		delete(r.standings, k)
 		delete(r.ages.claims, k)
+		if row := k.String(); v.Local(rowAuto, row) != nil {
+			r.spent = append(r.spent, row)
+			r.poke()
+		}
 		return
 	}
 	if _, known := r.ages.claims[k]; !known {

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/comity-dev/comity/api"
@@ -148,8 +149,31 @@ func (r *Room) releaseClean(ctx context.Context, a Actor) error {
 }
 
 // rowAuto is the kind of the local rows that mark claims which hooks made: those
-// end when their paths are clean, others only when they are released.
+// end when their paths are clean, others only when they are released. A row is
+// taken out once its claim has ended, in whichever way.
 const rowAuto = "auto"
+
+// forgetSpent takes out the rows of auto-claims that have ended.
+func (r *Room) forgetSpent(ctx context.Context) error {
+	var due []string
+	r.view(func(look) { due = slices.Clone(r.spent) })
+	for some := range slices.Chunk(due, maxReleases) {
+		_, err := r.decide(ctx, func(tx *journal.Tx) error {
+			tx.Reserve()
+			for _, row := range some {
+				if tx.Local(rowAuto, row) != nil {
+					tx.PutLocal(rowAuto, row, nil)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		r.view(func(look) { r.spent = r.spent[len(some):] })
+	}
+	return nil
+}
 
 func (r *Room) autoClaims(v look, a Actor) []event.Key {
 	var out []event.Key

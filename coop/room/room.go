@@ -80,6 +80,7 @@ type Room struct {
 	names     names
 	waits     []*wait     // in the order in which they came
 	fenced    []event.Key // own claims that a fence ended and whose release is not written yet
+	spent     []string    // local rows of auto-claims that have ended
 	others    bool        // another runtime, or another user of this key, is known
 
 	exits  chan string   // sessions whose process is gone

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -20,12 +21,12 @@ const (
 
 // Run writes what time and the end of processes bring about, until ctx ends;
 // then it returns nil: it closes sessions whose process has ended or whose time
-// to live is over, and releases own claims that a fence has ended. What the
-// disk refuses is tried again.
+// to live is over, releases own claims that a fence has ended, and takes out
+// local rows that nothing needs any more. What the disk refuses is tried again.
 func (r *Room) Run(ctx context.Context) error {
 	for {
 		r.closeOver(ctx)
-		failed := r.releaseLost(ctx) != nil
+		failed := errors.Join(r.releaseLost(ctx), r.forgetSpent(ctx)) != nil
 		timer := r.clock.NewTimer(r.nextDue(failed))
 		select {
 		case <-ctx.Done():
