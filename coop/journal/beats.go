@@ -91,7 +91,7 @@ func (j *Journal) restore(s savedBeats) {
 			continue
 		}
 		l.beat, l.saved, l.latest = b, b.Uptime, noBound
-		l.measured = s.boot == j.clock.BootID()
+		l.measured = s.boot == j.clock.BootID() && one.taken <= j.started
 		l.difference, l.taken = one.difference, one.taken
 		j.settled = j.settled || b.Stream.Node() != j.runtime.Node
 	}

@@ -21,6 +21,8 @@ type machine struct {
 	log *damaged
 	cfg Config
 	run int
+
+	clock *clock.Fake // of all runs; nil: each run has one of its own
 }
 
 // damaged is a log that lost the records that are nil.
@@ -66,7 +68,11 @@ func (m *machine) start(sids ...string) *Journal {
 	cfg := m.cfg
 	cfg.Continue = func(View) []string { return sids }
 	m.run++
-	j := newJournal(cfg, m.log, clock.NewFake(time.Unix(int64(1e9+m.run), 0), time.Hour, "boot"))
+	clk := m.clock
+	if clk == nil {
+		clk = clock.NewFake(time.Unix(int64(1e9+m.run), 0), time.Hour, "boot")
+	}
+	j := newJournal(cfg, m.log, clk)
 	if err := j.reload(m.t.Context()); err != nil {
 		m.t.Fatal(err)
 	}
