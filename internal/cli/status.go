@@ -52,7 +52,7 @@ func (g ages) ago(ms int64) string {
 }
 
 func (g ages) opened(s api.Session) string {
-	if g.hidden || s.OpenedAt == 0 { // an opening lost to damage has no time
+	if g.hidden || s.OpenedAt == 0 && s.AgeMS == 0 { // an opening lost to damage has no time
 		return ""
 	}
 	return "opened " + ago(s.AgeMS+g.sinceMS)
