@@ -14,10 +14,14 @@ import (
 )
 
 // hook is an agent's hook. Unlike other callers, a hook is known to be started by
-// an agent, so the nearest ancestor that is no shell is that agent.
+// an agent, so the nearest ancestor that is no shell is that agent. What is above
+// its terminal's first process has other terminals too and is not asked: the
+// server of a multiplexer, an editor, the desktop. An agent of which only shells
+// are seen is that first process.
 func (n *node) hook(m *room.Room, ctx context.Context, a room.Actor, req api.HookRequest) (api.HookReply, error) {
 	for _, p := range a.Ancestors {
-		if name, err := proc.Name(p.PID); err == nil && !between[base(name)] {
+		name, err := proc.Name(p.PID)
+		if first := a.Terminal != nil && *a.Terminal == p; first || err == nil && !between[base(name)] {
 			a.Agent = &p
 			break
 		}

@@ -83,6 +83,34 @@ func TestTheAgentIsTheNearestAncestorThatIsNoShell(t *testing.T) {
 	}
 }
 
+// Above the terminal's first process are programs that serve other terminals, all
+// of which would act in the session of a hook that took one of them for its agent.
+func TestTheAgentIsNotAboveItsTerminal(t *testing.T) {
+	top := newRepo(t)
+	n := newTestNode(t, newClock(), vfstest.New())
+	m, a, err := n.actor(t.Context(), nobody, api.Where{Dir: top})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell, err := proc.Of(childOf(t))
+	if err != nil {
+		t.Skip(err)
+	}
+	server, err := proc.Self()
+	if err != nil {
+		t.Skip(err)
+	}
+	first := process(shell)
+	a.Ancestors, a.Terminal = []room.Process{first, process(server)}, &first
+	rep, err := n.hook(m, t.Context(), a, hookStart(top, "three"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := ownerOf(t, n, top, rep.Session), fmt.Sprintf("process %d", shell.PID); got != want {
+		t.Errorf("the session lives with %q, want %q: what is above serves other terminals", got, want)
+	}
+}
+
 func TestAHookWithoutAnAgentLivesForATime(t *testing.T) {
 	top := newRepo(t)
 	n := newTestNode(t, newClock(), vfstest.New())
