@@ -80,8 +80,7 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	c.mu.Lock()
 	socket := c.socket
 	c.mu.Unlock()
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", socket)
+	conn, err := connect(ctx, socket)
 	if err == nil || ctx.Err() != nil {
 		return conn, err
 	}
@@ -89,7 +88,7 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	if lookErr != nil || !running || info.Socket == "" || info.Socket == socket {
 		return nil, &dialError{socket, err}
 	}
-	conn, err = d.DialContext(ctx, "unix", info.Socket)
+	conn, err = connect(ctx, info.Socket)
 	if err != nil {
 		return nil, &dialError{info.Socket, err}
 	}
@@ -97,4 +96,13 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	c.socket = info.Socket
 	c.mu.Unlock()
 	return conn, nil
+}
+
+// connect calls nobody at a place where a stranger could answer.
+func connect(ctx context.Context, socket string) (net.Conn, error) {
+	if err := home.CheckSocket(socket); err != nil {
+		return nil, err
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, "unix", socket)
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -65,6 +67,36 @@ func TestWithoutADaemonNoStartIsUnreachable(t *testing.T) {
 	}
 	if _, running, _ := p.home().Running(); running {
 		t.Error("a daemon was started")
+	}
+}
+
+// Where others can write, whoever answers may be one of them: it is not called.
+func TestNobodyIsCalledWhereAStrangerCouldAnswer(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes say nothing there")
+	}
+	p := newPlace(t)
+	calls := 0
+	p.here(newer, map[string]httpapi.Func{
+		api.OpStatus: func(context.Context, httpapi.Caller, []byte) (any, error) {
+			calls++
+			return api.Status{}, nil
+		},
+	}, nil)
+	c := p.client(&client.Options{NoStart: true})
+	folder := filepath.Dir(p.home().Socket)
+	for _, tt := range []struct {
+		mode os.FileMode
+		ok   bool
+	}{{0o777, false}, {0o770, false}, {0o755, true}, {0o700, true}} {
+		if err := os.Chmod(folder, tt.mode); err != nil {
+			t.Fatal(err)
+		}
+		before := calls
+		_, err := c.Status(t.Context(), api.StatusRequest{})
+		if (err == nil) != tt.ok || (calls > before) != tt.ok || !tt.ok && !errors.Is(err, api.ErrUnreachable) {
+			t.Errorf("folder of mode %o: %v, called %v; want it called = %v", tt.mode, err, calls > before, tt.ok)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/internal/home"
 )
 
 const (
@@ -169,6 +170,7 @@ func (e *droppedError) Unwrap() error { return e.err }
 // explain gives what went wrong with the connection a code and a next step.
 func (c *Client) explain(ctx context.Context, op string, err error) error {
 	var dial *dialError
+	var folder *home.FolderError
 	switch {
 	case err == nil || errors.As(err, new(*api.Error)):
 		return err
@@ -180,6 +182,8 @@ func (c *Client) explain(ctx context.Context, op string, err error) error {
 	case errors.As(err, &dial) && errors.Is(err, fs.ErrPermission):
 		return api.Errorf(api.CodeUnreachable, "this process may not open %s: %v", dial.socket, dial.err).
 			WithHint("a sandbox may hide the daemon: use comity's MCP server there, or call from outside")
+	case errors.As(err, &folder):
+		return api.Errorf(api.CodeUnreachable, "the socket's folder %s: %v", folder.Dir, folder.Err).WithHint("%s", folder.Next)
 	case errors.As(err, &dial):
 		return api.Errorf(api.CodeUnreachable, "no daemon answers at %s", dial.socket).
 			WithHint("comity serve runs it in the foreground; without --no-start a command starts it")

@@ -161,6 +161,42 @@ func TestSocketPathTooLong(t *testing.T) {
 }
 
 // Who prepares the folder in /tmp before us must not become our daemon.
+func TestASocketIsCheckedBeforeItIsCalled(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("owners and modes are not looked at there")
+	}
+	top := folder(t, 0o700)
+	dir := filepath.Join(top, "d")
+	made := func(mode os.FileMode) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, mode)) }
+	for name, tt := range map[string]struct {
+		prepare func() error
+		want    error
+	}{
+		"ours":               {func() error { return made(0o700) }, nil},
+		"others may look":    {func() error { return made(0o755) }, nil},
+		"others may write":   {func() error { return made(0o707) }, home.ErrTooOpen},
+		"missing":            {func() error { return nil }, os.ErrNotExist},
+		"our link to ours":   {func() error { return os.Symlink(folder(t, 0o700), dir) }, nil},
+		"our link to others": {func() error { return os.Symlink(folder(t, 0o777), dir) }, home.ErrTooOpen},
+		"another user's":     {func() error { return errors.Join(made(0o755), os.Chown(dir, 12345, -1)) }, home.ErrNotOurs},
+		"another user's link": {func() error {
+			return errors.Join(os.Symlink(folder(t, 0o700), dir), os.Lchown(dir, 12345, -1))
+		}, home.ErrNotOurs},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer os.Remove(dir)
+			if err := tt.prepare(); errors.Is(err, os.ErrPermission) {
+				t.Skip("only root can give a folder away")
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if err := home.CheckSocket(filepath.Join(dir, "s")); !errors.Is(err, tt.want) {
+				t.Errorf("CheckSocket = %v, want %v", err, tt.want)
+			}
+		})
+	}
+}
+
 func TestSocketFolderOfAStrangerIsRefused(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("owners and modes are not looked at there")

@@ -95,6 +95,31 @@ func privateOrMissing(dir string) error {
 	return private(dir, info)
 }
 
+// CheckSocket says why whoever answers at a socket may be a stranger: its folder
+// is not this user's, or others can put something into it. A folder that is
+// missing is an error too, since anybody might make it the next moment where
+// everybody can make folders. A client asks before it connects.
+func CheckSocket(socket string) error {
+	dir := filepath.Dir(socket)
+	link, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	for _, found := range []os.FileInfo{link, info} { // one who made the link could turn it
+		if uid, ours := owner(found); !ours {
+			return &FolderError{dir, fmt.Errorf("%w (uid %d)", ErrNotOurs, uid), "use it as that user, or choose a folder of your own by COMITY_HOME"}
+		}
+	}
+	if othersWrite(info) {
+		return &FolderError{dir, fmt.Errorf("%w (mode %04o)", ErrTooOpen, info.Mode().Perm()), "see who had access, then: chmod 700 " + dir}
+	}
+	return nil
+}
+
 // private checks owner and permissions of what was found at dir.
 func private(dir string, info fs.FileInfo) error {
 	if !info.IsDir() {

@@ -37,6 +37,8 @@ func owner(info fs.FileInfo) (uid uint32, ours bool) {
 
 func tooOpen(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }
 
+func othersWrite(info fs.FileInfo) bool { return info.Mode().Perm()&0o022 != 0 }
+
 func isReadOnly(err error) bool { return errors.Is(err, unix.EROFS) }
 
 // isNotFolder reports a file somewhere on the way.

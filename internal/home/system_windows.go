@@ -27,11 +27,13 @@ func tempDir(getenv func(string) string) string {
 	return os.TempDir()
 }
 
-// owner and tooOpen have nothing to say: what is below a user's profile is
+// owner, tooOpen and othersWrite have nothing to say: what is below a user's profile is
 // that user's by its inherited access list.
 func owner(fs.FileInfo) (uid uint32, ours bool) { return 0, true }
 
 func tooOpen(fs.FileInfo) bool { return false }
+
+func othersWrite(fs.FileInfo) bool { return false }
 
 func isReadOnly(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
 
