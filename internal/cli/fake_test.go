@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -26,6 +27,7 @@ type fake struct {
 	stdin   string
 	ops     map[string]httpapi.Func
 	watch   httpapi.Watch
+	mu      sync.Mutex                 // guards asked
 	asked   map[string]json.RawMessage // the last request of each operation
 	replies map[string]any
 	errs    map[string]error
@@ -53,7 +55,9 @@ func (f *fake) serve() *fake {
 			continue
 		}
 		all[op.Name] = func(ctx context.Context, c httpapi.Caller, body []byte) (any, error) {
+			f.mu.Lock()
 			f.asked[op.Name] = body
+			f.mu.Unlock()
 			if g := f.ops[op.Name]; g != nil {
 				return g(ctx, c, body)
 			}
@@ -162,7 +166,9 @@ func harmless(t *testing.T, args []string, text string) {
 // request decodes the last request of op.
 func request[T any](f *fake, op string) (req T) {
 	f.t.Helper()
+	f.mu.Lock()
 	b, ok := f.asked[op]
+	f.mu.Unlock()
 	if !ok {
 		f.t.Fatalf("%s was not asked for", op)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -78,10 +79,31 @@ func (g *guarded) write(name, data string) {
 	}
 }
 
+// paths are those that the daemon was asked about, by whichever process.
+type paths struct {
+	mu    sync.Mutex
+	names []string
+}
+
+func (p *paths) add(names []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.names = append(p.names, names...)
+}
+
+// take returns them and forgets them.
+func (p *paths) take() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	names := p.names
+	p.names = nil
+	return names
+}
+
 // holds makes the daemon refuse paths that another session holds, and note what
 // it is asked about.
-func (g *guarded) holds(taken ...string) (asked *[]string) {
-	asked = new([]string)
+func (g *guarded) holds(taken ...string) (asked *paths) {
+	asked = new(paths)
 	g.ops[api.OpGuard] = func(_ context.Context, _ httpapi.Caller, body []byte) (any, error) {
 		var req api.GuardRequest
 		if err := json.Unmarshal(body, &req); err != nil {
@@ -91,7 +113,7 @@ func (g *guarded) holds(taken ...string) (asked *[]string) {
 			g.t.Errorf("asked about %s", req.Dir)
 		}
 		if req.Hook != "prepare-commit-msg" {
-			*asked = append(*asked, req.Paths...)
+			asked.add(req.Paths)
 		}
 		for _, p := range req.Paths {
 			for _, held := range taken {
@@ -105,12 +127,11 @@ func (g *guarded) holds(taken ...string) (asked *[]string) {
 	return asked
 }
 
-func asks(t *testing.T, asked *[]string, want ...string) {
+func asks(t *testing.T, asked *paths, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(append([]string{}, want...), append([]string{}, *asked...)); diff != "" {
+	if diff := cmp.Diff(append([]string{}, want...), append([]string{}, asked.take()...)); diff != "" {
 		t.Errorf("asked about (-want +got):\n%s", diff)
 	}
-	*asked = nil
 }
 
 func TestGuardOfCommits(t *testing.T) {
@@ -170,11 +191,16 @@ func TestGuardOfTheFirstCommit(t *testing.T) {
 	g.git("add", "a")
 	g.git("commit", "-q", "-m", "first")
 	asks(t, asked, "a")
-	// Without any commit the daemon does not know the repository yet.
-	g.ops[api.OpGuard] = nil
+}
+
+// Without any commit the daemon does not know the repository yet.
+func TestGuardOfARepositoryWithoutCommits(t *testing.T) {
+	g := newGuarded(t)
 	g.errs[api.OpGuard] = api.Errorf(api.CodeEmptyRepository, "no commit yet")
-	g.write("a", "2")
-	if out := g.git("commit", "-q", "-a", "-m", "x"); out != "" {
+	g.serve()
+	g.write("a", "1")
+	g.git("add", "a")
+	if out := g.git("commit", "-q", "-m", "x"); out != "" {
 		t.Errorf("%q", out)
 	}
 }

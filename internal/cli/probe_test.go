@@ -48,7 +48,7 @@ func TestProbeClaude(t *testing.T) {
 		}
 	}
 	f.replies[api.OpStatus] = api.Status{Session: "claude-000001", Sessions: []api.Session{
-		{Session: "claude-000001", Own: true, Client: "claude-code", State: api.SessionOpen, Protection: api.Guarded, AgeMS: 60_000, IdleMS: 4000},
+		{Session: "claude-000001", Own: true, Client: "claude-code", State: api.SessionOpen, Protection: api.Guarded, OpenedAt: 1_795_968_017, AgeMS: 60_000, IdleMS: 4000},
 		{Session: "claude-000002", Own: true, Client: "claude-code", State: api.SessionOpen, Protection: api.Advisory},
 		{Session: "claude-000003", Own: true, Client: "claude-code", State: api.SessionOpen, Protection: api.Unguarded},
 		{Session: "s-4", Own: true, Client: "cli", State: api.SessionOpen}, {Session: "claude-000005", Client: "claude-code", State: api.SessionOpen},
@@ -94,8 +94,8 @@ func TestProbeClaude(t *testing.T) {
 func TestStatusShowsProtection(t *testing.T) {
 	f := newFake(t).serve()
 	f.replies[api.OpStatus] = api.Status{Sessions: []api.Session{
-		{Session: "claude-3f2a1c", Own: true, Client: "claude-code", State: api.SessionOpen, Protection: api.Guarded, AgeMS: 60_000},
-		{Session: "s-1", Own: true, Client: "cli", State: api.SessionOpen, Protection: api.Unguarded, AgeMS: 60_000},
+		{Session: "claude-3f2a1c", Own: true, Client: "claude-code", State: api.SessionOpen, Protection: api.Guarded, OpenedAt: 1_795_968_017, AgeMS: 60_000},
+		{Session: "s-1", Own: true, Client: "cli", State: api.SessionOpen, Protection: api.Unguarded, OpenedAt: 1_795_968_017, AgeMS: 60_000},
 	}}
 	want := "sessions 2\n   claude-3f2a1c  claude-code  0 claims  guarded  opened 1m ago\n   s-1            cli  0 claims  unguarded  opened 1m ago\n"
 	if r := f.run("status"); r.out != want {
