@@ -142,44 +142,43 @@ func (p *printer) heading(title string, n int) {
 
 // wrapped prints text over as many lines as it needs, all but the first with
 // indent. The first begins at column start. A word is only broken when it has no
-// room on a line of its own.
+// room on a line of its own; what is left of it then begins the next line.
 func (p *printer) wrapped(start, indent int, text string) {
 	at, fresh := start, true
-	for _, word := range words(text, columns-max(start, indent)) {
-		n := width(word)
-		if !fresh && at+1+n > columns {
-			p.printf("\n%s", strings.Repeat(" ", indent))
-			at, fresh = indent, true
+	for _, word := range strings.Fields(text) {
+		for i, part := range pieces(word, columns-max(start, indent)) {
+			n := width(part)
+			if i > 0 || !fresh && at+1+n > columns {
+				p.printf("\n%s", strings.Repeat(" ", indent))
+				at, fresh = indent, true
+			}
+			if !fresh {
+				p.printf(" ")
+				at++
+			}
+			p.printf("%s", part)
+			at += n
+			fresh = false
 		}
-		if !fresh {
-			p.printf(" ")
-			at++
-		}
-		p.printf("%s", word)
-		at += n
-		fresh = false
 	}
 	p.printf("\n")
 }
 
-// words is text in pieces of at most room columns.
-func words(text string, room int) []string {
+// pieces cuts a word into parts of at most room columns.
+func pieces(word string, room int) []string {
 	var out []string
-	for _, word := range strings.Fields(text) {
-		for width(word) > room {
-			n, at := 0, 0
-			for i, r := range word {
-				if n += runeWidth(r); n > room {
-					at = i
-					break
-				}
+	for width(word) > room {
+		n, at := 0, 0
+		for i, r := range word {
+			if n += runeWidth(r); n > room {
+				at = i
+				break
 			}
-			out = append(out, word[:at])
-			word = word[at:]
 		}
-		out = append(out, word)
+		out = append(out, word[:at])
+		word = word[at:]
 	}
-	return out
+	return append(out, word)
 }
 
 // body prints a text of several lines as it is.

@@ -71,6 +71,20 @@ func TestALongWordIsCut(t *testing.T) {
 }
 
 // COMITY=off silences everything, whatever is asked.
+// A path that has no room on a line is broken there, and no space gets into it.
+func TestAWordIsOnlyBrokenAtTheEndOfALine(t *testing.T) {
+	word := strings.Repeat("p", 73)
+	for n := range 12 {
+		f := newFake(t)
+		long := word + "/" + strings.Repeat("q", n)
+		f.errs[api.OpStatus] = api.Errorf(api.CodeInternal, "open %s: is a directory", long)
+		r := f.serve().run("status")
+		if strings.ReplaceAll(r.errout, "\n  ", "") == r.errout || !strings.Contains(strings.ReplaceAll(r.errout, "\n  ", ""), long) {
+			t.Errorf("%q does not show %q", r.errout, long)
+		}
+	}
+}
+
 func TestOff(t *testing.T) {
 	f := newFake(t).serve()
 	f.env["COMITY"] = "off"
