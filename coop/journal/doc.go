@@ -30,7 +30,16 @@
 //
 //	op (1 byte: 1 put, 2 delete) | length of kind (1) | length of key (2) | kind | key | value
 //
-// with the key's length little endian and the value to the end. A type that is
-// not known is kept and counted. A version that is not known makes the journal
-// read-only.
+// with the key's length little endian and the value to the end. Type 3 is the
+// latest beats heard, and type 5 an event whose author signed two histories; docs
+// of the formats have their bytes. A type that is not known is kept and counted.
+// A version that is not known makes the journal read-only.
+//
+// # Others
+//
+// What others write comes in through [Journal.Ingest], one batch at a time: judged
+// under the lock, but for signatures; queued behind and before own writes; applied
+// once it is synced. [Journal.Marks] and [Journal.Missing] say what is held and
+// what a peer lacks, [Journal.Beat], [Journal.MergeMarks] and [Journal.Liveness]
+// who lives. No call needs a link: whoever has one carries these values.
 package journal
