@@ -25,6 +25,11 @@ func (i *intake) take(c *candidate) {
 		i.fill(c)
 		return
 	}
+	if w := i.j.waiting.get(e.Stream, e.Seq); w != nil && w.event.Hash == e.Hash {
+		i.set(c, event.Duplicate, "")
+		i.drain(e.Stream)
+		return
+	}
 	end := i.end(e.Stream)
 	switch {
 	case !i.j.believed(e.Stream.Node()):
@@ -176,6 +181,8 @@ func (i *intake) drain(s ident.Stream) {
 			return
 		}
 		switch {
+		case !i.j.believed(s.Node()):
+			i.drop(c, event.Untrusted)
 		case c.event.Lamport <= end.lamport:
 			i.drop(c, event.ClockBehind)
 		case !follows(c.event, end):
@@ -208,7 +215,7 @@ func (i *intake) disowned(c *candidate) bool {
 // wait keeps c until it can be taken.
 func (i *intake) wait(c *candidate) {
 	e, j := c.event, i.j
-	if x := j.waiting.get(e.Stream, e.Seq); x != nil {
+	if x := j.waiting.get(e.Stream, e.Seq); x != nil { // with other bytes
 		i.contend(c, x)
 		return
 	}
@@ -227,8 +234,6 @@ func (i *intake) wait(c *candidate) {
 // contend decides between c and x, which waits in the same place.
 func (i *intake) contend(c, x *candidate) {
 	switch {
-	case c.event.Hash == x.event.Hash:
-		i.set(c, event.Duplicate, "")
 	case i.authentic(x):
 		i.refuse(c, i.astray(c))
 	case i.authentic(c):

@@ -210,7 +210,15 @@ func TestBadSignatureIsJudgedByTheChainHoweverItComes(t *testing.T) {
 	wantOutcomes(t, m2.ingest(j2, b...), "accepted", "accepted", "accepted")
 	m3, j3, _ := peered(t)
 	wantOutcomes(t, m3.ingest(j3, b[2], b[1], b[0]), "accepted", "accepted", "accepted")
-	if d := j.state.Digest(nil); d != j2.state.Digest(nil) || d != j3.state.Digest(nil) {
+	m4, j4, _ := peered(t)
+	wantOutcomes(t, m4.ingest(j4, b[2]), "pending")
+	wantOutcomes(t, m4.ingest(j4, b[0]), "accepted")
+	r = m4.ingest(j4, b[1])
+	wantOutcomes(t, r, "accepted")
+	if r.Released != 1 {
+		t.Errorf("released %d, want the one that vouched", r.Released)
+	}
+	if d := j.state.Digest(nil); d != j2.state.Digest(nil) || d != j3.state.Digest(nil) || d != j4.state.Digest(nil) {
 		t.Error("the digest depends on how the history was cut")
 	}
 }
@@ -558,11 +566,13 @@ func TestRefusedEventVouchesForTheOneBefore(t *testing.T) {
 		one := m.sealBy(bob, s, 1, 10, nil, session("b1"))
 		two := m.forge(m.sealBy(bob, s, 2, 11, one, session("b2")))
 		ahead := m.sealBy(bob, s, 3, 1<<30, two, session("b3"))
+		forged := m.forge(ahead) // names it too, and vouches for nothing
 		m.ingest(j, one)
 		if together {
-			wantOutcomes(t, m.ingest(j, two, ahead), "accepted", "clock_ahead")
+			wantOutcomes(t, m.ingest(j, two, forged, ahead), "accepted", "clock_ahead", "clock_ahead")
 		} else {
 			wantOutcomes(t, m.ingest(j, two), "pending")
+			wantOutcomes(t, m.ingest(j, forged), "clock_ahead")
 			r := m.ingest(j, ahead)
 			wantOutcomes(t, r, "clock_ahead")
 			if r.Released != 1 {
@@ -581,4 +591,37 @@ func TestBatchInAnyOrderNeedsNoRoomToWait(t *testing.T) {
 	if r := m.ingest(j, b...); r.Accepted != 300 || j.Health().Verified != 1 {
 		t.Errorf("of 300 events backwards %d were taken, %d signatures checked: %v", r.Accepted, j.Health().Verified, r.Rejected)
 	}
+}
+
+// While it waits, an event's signature is looked at once, whatever comes.
+func TestWaitingSignatureIsLookedAtOnce(t *testing.T) {
+	m, j, bob := peered(t)
+	b := m.line(bob, "b", 5)
+	bad := m.forge(b[1])
+	m.ingest(j, b[0])
+	for range 3 {
+		m.ingest(j, bad)
+		m.ingest(j, b[3]) // waits behind it, and vouches for another one
+		m.ingest(j, b[4])
+	}
+	if n := j.Health().Verified; n != 2 {
+		t.Errorf("%d signatures checked, want those of the first event and of the bad one", n)
+	}
+}
+
+func TestEventThatWaitsIsNotTakenOnceItsKeyIsWithdrawn(t *testing.T) {
+	m, bob := newMachine(t, "ada"), keyOf(t, "bob")
+	believed := true
+	m.cfg.Trust = func(ident.NodeID) bool { return believed }
+	j := m.start()
+	b := m.line(bob, "b", 3)
+	m.ingest(j, b[0])
+	m.ingest(j, m.forge(b[1]))
+	believed = false
+	r := m.ingest(j, b[2])
+	wantOutcomes(t, r, "untrusted")
+	if r.Dropped != 1 || len(r.Blocked) != 1 || r.Blocked[0].Why != event.Untrusted {
+		t.Errorf("dropped %d, blocked %v", r.Dropped, r.Blocked)
+	}
+	wantSessions(t, j, "b1")
 }

@@ -144,6 +144,9 @@ func TestFirstHearingIsBoundedByWhatWasWithheld(t *testing.T) {
 	pass(expiry)
 	told(j, o.beat(), 24*time.Hour)
 	wantLiveness(t, j, o.stream(), Expired)
+	if got := j.Marks()[o.stream()].Age; got != expiry {
+		t.Errorf("passed on as %v old, want no more than the expiry", got)
+	}
 }
 
 // A relay says of a fresh first beat that it is old. Were the difference of the
@@ -305,8 +308,8 @@ func TestRestartThatFindsALiveClaim(t *testing.T) {
 	m, j, o, pass := pair(t)
 	claim := m.sealBy(o.key, o.stream(), 2, 20, o.last, event.ClaimAcquired{Session: "b1", Scope: m.scope("a"), Mode: event.ModeExclusive})
 	m.ingest(j, claim)
+	pass(time.Minute)
 	told(j, o.beat(), 0)
-	fake(j).Advance(time.Minute)
 	if err := j.SaveBeats(t.Context()); err != nil {
 		t.Fatal(err)
 	}
