@@ -48,6 +48,19 @@ func (c Checkout) Changed(ctx context.Context, since string) (Changes, error) {
 	return changes(append(committed, working...), cut1 || cut2), nil
 }
 
+// Working is what Changed lists of the worktree alone: all that is staged,
+// changed, unmerged or untracked and not ignored. It costs one process.
+func (c Checkout) Working(ctx context.Context) (Changes, error) {
+	if c.Top == "" {
+		return Changes{}, nil
+	}
+	names, cut, err := c.working(ctx)
+	if err != nil {
+		return Changes{}, fmt.Errorf("list what is changed: %w", err)
+	}
+	return changes(names, cut), nil
+}
+
 // Dirty reports whether anything is staged, changed, unmerged or untracked and
 // not ignored in c's worktree. A bare repository is clean.
 func (c Checkout) Dirty(ctx context.Context) (bool, error) {

@@ -33,6 +33,21 @@ func dirty(t *testing.T, r *repo, want bool) {
 	}
 }
 
+// Working leaves out what is committed, and nothing else of Changed.
+func TestWorkingIsTheWorktreeAlone(t *testing.T) {
+	r := newCommitted(t)
+	r.git("checkout", "-q", "-b", "side")
+	r.write("committed.txt", "x")
+	r.git("add", ".")
+	r.commit("on the side")
+	r.write("new file", "x")
+	got, err := r.find().Working(t.Context())
+	if err != nil || len(got.Paths) != 1 || got.Paths[0] != "new file" {
+		t.Errorf("Working = %+v, %v; want the new file alone", got, err)
+	}
+	changed(t, r, "", "committed.txt", "new file")
+}
+
 func TestChangedInTheWorktree(t *testing.T) {
 	r := newCommitted(t)
 	for _, name := range []string{"staged", "edited", "deleted", "removed", "moved", "staged then restored", "same"} {

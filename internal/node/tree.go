@@ -43,7 +43,7 @@ type work struct{ git git.Checkout }
 // Dirty stamps each path with the size and the time of its file, so that a file
 // that was dirty before and has changed again is seen.
 func (w work) Dirty(ctx context.Context) (map[string]string, error) {
-	c, err := w.git.Changed(ctx, "HEAD")
+	c, err := w.git.Working(ctx)
 	if err != nil {
 		return nil, err
 	}
