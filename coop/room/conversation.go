@@ -16,6 +16,7 @@ import (
 type hooked struct {
 	carried uint64             // id of the last notice that an answer carried
 	told    map[event.Key]bool // claims in other checkouts that it was told of
+	command *command           // that runs now; nil when none does, or it began alone
 }
 
 // hooked is made on first need. The caller holds the lock.

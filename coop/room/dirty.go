@@ -39,6 +39,16 @@ func (r *Room) dirtyNow(ctx context.Context, a Actor) (map[string]stamp, bool) {
 	return dirty, err == nil
 }
 
+// A command is what a session's shell does between the hooks before and after it,
+// where its text does not tell what it writes. Commands of one session that run
+// at once count as one.
+type command struct {
+	running int
+	before  map[string]stamp // what was dirty when it began, or was last looked at
+	theirs  []scope.Entry    // what the tools of others in the checkout wrote meanwhile
+	beside  map[string]bool  // the sessions there that ran one at the same time
+}
+
 // baseline remembers what is dirty before a command of which it cannot be told
 // what it writes. Alone in a checkout nothing is looked at.
 func (r *Room) baseline(ctx context.Context, a Actor) {
@@ -47,9 +57,27 @@ func (r *Room) baseline(ctx context.Context, a Actor) {
 	if !shared {
 		return
 	}
-	if dirty, ok := r.dirtyNow(ctx, a); ok {
-		r.view(func(look) { r.dirty[a.Checkout] = dirty })
+	dirty, ok := r.dirtyNow(ctx, a)
+	if !ok {
+		return
 	}
+	r.view(func(v look) {
+		mine := r.begin(a.Session)
+		mine.before = dirty
+		r.commands(v, a, func(sid string, theirs *command) {
+			mine.beside[sid], theirs.beside[a.Session] = true, true
+		})
+	})
+}
+
+// begin is the session's command, running once more. The caller holds the lock.
+func (r *Room) begin(sid string) *command {
+	h := r.hooked(sid)
+	if h.command == nil {
+		h.command = &command{beside: map[string]bool{}}
+	}
+	h.command.running++
+	return h.command
 }
 
 // hookAfter finds what a command has written that could not be told before, and
@@ -65,50 +93,82 @@ func (r *Room) hookAfter(ctx context.Context, a Actor, req api.HookRequest, repl
 }
 
 func (r *Room) afterCommand(ctx context.Context, a Actor, reply *api.HookReply) error {
-	var before map[string]stamp
-	r.view(func(look) { before = r.dirty[a.Checkout] })
-	if before == nil { // it was alone when the command began
+	var c *command
+	r.view(func(look) {
+		if h := r.hooks[a.Session]; h != nil {
+			c = h.command
+		}
+	})
+	if c == nil { // it was alone when the command began
 		return nil
 	}
 	now, ok := r.dirtyNow(ctx, a)
-	if !ok {
-		return nil
-	}
-	r.view(func(look) { r.dirty[a.Checkout] = now })
 	var free []scope.Entry
 	r.view(func(v look) {
-		for path, s := range now {
-			if before[path] == s {
-				continue
-			}
-			e, err := scope.Path(path)
-			if err != nil {
-				continue // no claim could have it
-			}
-			if !r.trespass(v, a, e, reply) {
-				free = append(free, e)
-			}
+		if ok {
+			free = r.written(v, a, c, now, reply)
+			c.before = now
+		}
+		c.running--
+		if h := r.hooks[a.Session]; h != nil && h.command == c && c.running <= 0 {
+			h.command = nil
 		}
 	})
 	return r.autoClaim(ctx, a, free[:min(len(free), MaxHookPaths)], reply)
 }
 
+// written tells of what changed under the claims of others while a command ran,
+// and returns what changed under nobody's. What another's own tool wrote
+// meanwhile was not the command.
+func (r *Room) written(v look, a Actor, c *command, now map[string]stamp, reply *api.HookReply) (free []scope.Entry) {
+	for path, s := range now {
+		e, err := scope.Path(path)
+		if err != nil || c.before[path] == s || slices.ContainsFunc(c.theirs, func(t scope.Entry) bool { return t.Covers(path) }) {
+			continue
+		}
+		if !r.trespass(v, a, c, e, reply) {
+			free = append(free, e)
+		}
+	}
+	return free
+}
+
+// wrote notes what a session's tool is about to write, for those in the checkout
+// whose command runs meanwhile.
+func (r *Room) wrote(v look, a Actor, entries []scope.Entry) {
+	r.commands(v, a, func(_ string, c *command) {
+		c.theirs = append(c.theirs, entries...)
+		if n := len(c.theirs); n > MaxHookPaths {
+			c.theirs = c.theirs[n-MaxHookPaths:]
+		}
+	})
+}
+
+// commands calls f for each command that runs in the checkout, but the actor's own.
+func (r *Room) commands(v look, a Actor, f func(sid string, c *command)) {
+	for sid, h := range r.hooks {
+		if sid != a.Session && h.command != nil && r.infoOf(v, sid).Checkout == a.Checkout {
+			f(sid, h.command)
+		}
+	}
+}
+
 // trespass tells both sides of a write under another's claim that was found only
-// when it had happened.
-func (r *Room) trespass(v look, a Actor, e scope.Entry, reply *api.HookReply) bool {
+// when it had happened, unless the holder's own command may have been it.
+func (r *Room) trespass(v look, a Actor, by *command, e scope.Entry, reply *api.HookReply) bool {
 	p := r.checkPath(v, a, a.Session, e)
 	if p.Verdict != api.CheckTaken {
 		return false
 	}
 	for _, c := range p.Others {
-		if r.siblings(a.Session, c.Session) || !r.stops(c, a.Checkout) {
+		if r.siblings(a.Session, c.Session) || !r.stops(c, a.Checkout) || by.beside[c.Session] {
 			continue
 		}
 		reply.Conflicts = append(reply.Conflicts, c)
-		say(reply, "the last command changed %s, which is claimed by %s%s", e.Show(), who(c), aside(c.Intent))
+		say(reply, "%s changed during the last command; it is claimed by %s%s", e.Show(), who(c), aside(c.Intent))
 		r.tellNow(c.Session, api.Notice{
 			Kind: api.NoticeOverlapped, Claim: c.Claim,
-			Text: "a command of " + a.Session + " changed " + e.Show() + ", which you have claimed",
+			Text: e.Show() + ", which you have claimed, changed during a command of " + a.Session,
 		})
 	}
 	return true

@@ -33,6 +33,11 @@ func (r *Room) Hook(ctx context.Context, a Actor, req api.HookRequest) (api.Hook
 	case api.HookStart:
 		r.view(func(v look) { reply.Tell = r.briefing(v, a) })
 	case api.HookPrompt:
+		r.view(func(look) {
+			if h := r.hooks[sid]; h != nil {
+				h.command = nil // its end was never told
+			}
+		})
 		err = r.hookPrompt(ctx, a, req, &reply)
 	case api.HookBefore:
 		err = r.hookBefore(ctx, a, req, &reply)

@@ -205,6 +205,69 @@ func TestWhatACommandWroteIsFoundAfterwards(t *testing.T) {
 	}
 }
 
+// Of a file that changed while a command ran, nobody is accused who need not have
+// done it: its holder's own tools and commands write too.
+func TestACommandIsNotBlamedForWhatTheHolderWrote(t *testing.T) {
+	whole := func(r *api.HookRequest) { r.Tool, r.Whole = "Bash", true }
+	for name, tt := range map[string]struct {
+		meanwhile func(f *fixture, b *agent)
+		told      bool
+	}{
+		"a tool of the holder": {func(f *fixture, b *agent) { f.hook(b, api.HookBefore, writes("src/b.go")) }, false},
+		"a command of the holder that began later": {func(f *fixture, b *agent) {
+			f.hook(b, api.HookBefore, whole)
+		}, false},
+		"a tool of the holder elsewhere": {func(f *fixture, b *agent) { f.hook(b, api.HookBefore, writes("src/other.go")) }, true},
+		"nothing of the holder":          {func(*fixture, *agent) {}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			a, b := newAgent("c1", "a", 10), newAgent("c2", "a", 20)
+			b.tree = a.tree // one checkout
+			b.Work = a.tree
+			f.hook(a, api.HookStart, nil)
+			f.hook(b, api.HookBefore, writes("src/b.go"))
+			f.hook(a, api.HookBefore, whole)
+			tt.meanwhile(f, b)
+			a.tree.dirty["src/b.go"] = "1"
+			a.tree.dirty["src/free.go"] = "1"
+			got := f.hook(a, api.HookAfter, whole)
+			if strings.Contains(got.Tell, "src/b.go") != tt.told {
+				t.Errorf("after the command: %q, want the file of the other in it = %v", got.Tell, tt.told)
+			}
+			if got := f.hook(b, api.HookAfter, nil); strings.Contains(got.Tell, "src/b.go") != tt.told {
+				t.Errorf("the holder is told %q, want its file in it = %v", got.Tell, tt.told)
+			}
+		})
+	}
+}
+
+// What was dirty before an earlier command, or before another's, says nothing of
+// this one.
+func TestEachCommandIsJudgedFromItsOwnBegin(t *testing.T) {
+	whole := func(r *api.HookRequest) { r.Tool, r.Whole = "Bash", true }
+	f := newFixture(t)
+	a, b := newAgent("c1", "a", 10), newAgent("c2", "a", 20)
+	b.tree = a.tree // one checkout
+	b.Work = a.tree
+	f.hook(a, api.HookStart, nil)
+	f.hook(b, api.HookStart, nil)
+	f.hook(a, api.HookBefore, whole)
+	f.hook(a, api.HookAfter, whole)
+	f.hook(b, api.HookBefore, writes("src/b.go"))
+	a.tree.dirty["src/b.go"] = "1" // between two commands
+	f.quiet("after nothing began", f.hook(a, api.HookAfter, whole))
+	f.hook(a, api.HookBefore, whole)
+	f.hook(a, api.HookBefore, whole) // two at once
+	f.quiet("the first of two", f.hook(a, api.HookAfter, whole))
+	a.tree.dirty["src/b.go"] = "2"
+	if got := f.hook(a, api.HookAfter, whole); !strings.Contains(got.Tell, "src/b.go") {
+		t.Errorf("after the second of two: %q, want what it wrote", got.Tell)
+	}
+	a.tree.dirty["src/b.go"] = "3"
+	f.quiet("none runs any more", f.hook(a, api.HookAfter, whole))
+}
+
 func TestTreeCommandsWarnOfOthersInTheCheckout(t *testing.T) {
 	f := newFixture(t)
 	a, b, far := newAgent("c1", "a", 10), newAgent("c2", "a", 20), newAgent("c3", "b", 30)

@@ -34,6 +34,7 @@ func (r *Room) hookBefore(ctx context.Context, a Actor, req api.HookRequest, rep
 		reply.Tell = ""
 		return nil
 	}
+	r.view(func(v look) { r.wrote(v, a, entries) })
 	if req.Whole {
 		r.baseline(ctx, a)
 	}

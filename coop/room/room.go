@@ -75,7 +75,6 @@ type Room struct {
 	hooks     map[string]*hooked     // by session, those whose hooks called in this run
 	losses    map[string][]loss      // by session, own open sessions
 	ended     map[string][]event.Key // claims that have ended, by session, own open sessions
-	dirty     map[checkoutID]map[string]stamp
 	ages      ages
 	names     names
 	waits     []*wait     // in the order in which they came
@@ -112,7 +111,6 @@ func Open(ctx context.Context, cfg Config) (*Room, error) {
 		hooks:     map[string]*hooked{},
 		losses:    map[string][]loss{},
 		ended:     map[string][]event.Key{},
-		dirty:     map[checkoutID]map[string]stamp{},
 		ages:      newAges(cfg.Clock),
 		names:     newNames(),
 		exits:     make(chan string, maxExits),
