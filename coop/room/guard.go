@@ -53,7 +53,7 @@ func (r *Room) guard(v look, a Actor, paths []string, out *api.GuardReply) {
 		r.guardPath(v, a, e, claims, out)
 	}
 	if out.Deny != "" {
-		out.Hint = "wait for it, or have it released or handed over; git's own --no-verify commits it all the same"
+		out.Hint = "wait for it, or have it released or handed over"
 	}
 }
 
