@@ -349,6 +349,9 @@ func TestErrorsOfTheHomeHaveCodes(t *testing.T) {
 			t.Errorf("HomeError(%v) = %v, want code %s", tt.err, err, tt.want)
 		}
 	}
+	if err := client.HomeError(&home.LockedError{Dir: "/state"}); strings.Contains(err.Error(), "pid 0") || !strings.Contains(err.Error(), "/state") {
+		t.Errorf("a holder that has not said who it is: %v", err)
+	}
 	if client.HomeError(nil) != nil {
 		t.Error("HomeError(nil) is an error")
 	}

@@ -181,7 +181,7 @@ func (c *Client) explain(ctx context.Context, op string, err error) error {
 			WithHint("comity doctor tells what it is doing")
 	case errors.As(err, &dial) && errors.Is(err, fs.ErrPermission):
 		return api.Errorf(api.CodeUnreachable, "this process may not open %s: %v", dial.socket, dial.err).
-			WithHint("a sandbox may hide the daemon: use comity's MCP server there, or call from outside")
+			WithHint("a sandbox may hide the daemon, then call from outside it; comity doctor looks at the state folder")
 	case errors.As(err, &folder):
 		return api.Errorf(api.CodeUnreachable, "the socket's folder %s: %v", folder.Dir, folder.Err).WithHint("%s", folder.Next)
 	case errors.As(err, &dial):

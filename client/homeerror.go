@@ -27,6 +27,9 @@ func HomeError(err error) error {
 			WithHint("set COMITY_HOME or TMPDIR to a folder of yours with a short path")
 	case errors.As(err, &folder):
 		return api.Errorf(folderCode(folder), "state folder %s: %v", folder.Dir, folder.Err).WithHint("%s", folder.Next)
+	case errors.As(err, &locked) && locked.Info.PID == 0:
+		return api.Errorf(api.CodeUnreachable, "a daemon has the state folder %s, does not answer and has not said who it is", locked.Dir).
+			WithHint("comity doctor looks at it; lsof %s/daemon.lock names the process", locked.Dir)
 	case errors.As(err, &locked):
 		return api.Errorf(api.CodeUnreachable, "a daemon runs already: pid %d, build %s", locked.Info.PID, locked.Info.Build).
 			WithHint("comity stop ends it")
