@@ -2,6 +2,8 @@ package node
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,12 +90,36 @@ func (n *node) elsewhere(ctx context.Context, at *place, dir string) func(string
 		if !filepath.IsAbs(abs) {
 			abs = filepath.Join(dir, word)
 		}
-		other, err := n.find(ctx, existing(abs))
+		near := existing(abs)
+		if inside(near, at.git.Top) {
+			return "", "", false
+		}
+		other, err := n.find(ctx, near)
 		if err != nil || other.repo != at.repo || other.checkout == at.checkout {
 			return "", "", false
 		}
 		return other.checkout, other.git.Top, true
 	}
+}
+
+// inside tells that a folder lies in a checkout, and in no other one below that,
+// without asking git: an agent's paths are absolute, and nearly all are here.
+func inside(dir, top string) bool {
+	at, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	for at != top {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			return false
+		}
+		at = up
+	}
+	return true
 }
 
 // existing is the nearest folder at or above a path: a file may be about to be

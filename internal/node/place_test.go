@@ -105,16 +105,36 @@ func TestElsewhereIsAnotherWorktreeOfTheRepository(t *testing.T) {
 	if at.repo != there.repo || at.checkout == there.checkout {
 		t.Fatalf("worktrees: repository %s and %s, checkout %s and %s", at.repo, there.repo, at.checkout, there.checkout)
 	}
+	nested := filepath.Join(top, "sub", "nested") // a worktree in the checkout
+	runGit(t, top, "worktree", "add", "-q", nested)
+	below := mustFind(t, n, nested)
+	link, deep := filepath.Join(top, "link"), filepath.Join(worktree, "deep")
+	if err := os.Mkdir(deep, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(deep, link); err != nil {
+		t.Skip(err)
+	}
 	up, err := filepath.Rel(top, worktree)
 	if err != nil {
 		t.Fatal(err)
 	}
 	elsewhere := n.elsewhere(t.Context(), at, top)
+	known := len(n.places.byDir)
+	for _, word := range []string{filepath.Join(top, "sub", "a.go"), filepath.Join(top, "new", "er", "a.go"), filepath.Join("..", filepath.Base(top), "a")} {
+		if _, _, ok := elsewhere(word); ok || len(n.places.byDir) != known {
+			t.Errorf("elsewhere(%s) = %v, and git was asked %d times; want no, unasked", word, ok, len(n.places.byDir)-known)
+		}
+	}
+	if id, where, ok := elsewhere(filepath.Join(nested, "deep", "a.go")); !ok || id != below.checkout || where != nested {
+		t.Errorf("a worktree in the checkout = %s, %s, %v", id, where, ok)
+	}
 	for word, want := range map[string]bool{
 		filepath.Join(worktree, "a.go"):              true,
 		filepath.Join(worktree, "new", "er", "a.go"): true, // into folders that are not there yet
 		filepath.Join(up, "a.go"):                    true,
 		worktree:                                     true,
+		filepath.Join(link, "a.go"):                  true,
 		filepath.Join(top, "a.go"):                   false,
 		"a.go":                                       false,
 		filepath.Join("..", filepath.Base(top), "a"): false,
