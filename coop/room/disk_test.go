@@ -134,6 +134,32 @@ func TestOneWinnerWhileTheDiskIsSlow(t *testing.T) {
 	})
 }
 
+// A process that ends before the opening of its session is synced leaves no
+// session that nothing would ever end.
+func TestAProcessThatEndsWhileItsSessionIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := &gated{FS: vfstest.New()}
+		f := newFixtureOn(t, disk, func(f *fixture) { f.live = true })
+		f.join("ada") // the journal is begun
+		open := disk.shutGate()
+		done := make(chan error)
+		go func() {
+			_, err := f.SessionOpen(t.Context(), actor("", "a"), api.SessionOpenRequest{Name: "short"}, proc(7))
+			done <- err
+		}()
+		synctest.Wait()
+		f.procs.end(*proc(7))
+		synctest.Wait()
+		open(nil)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		f.wantSession("short", api.SessionClosed, "process_ended")
+		f.wantSession("ada", api.SessionOpen, "")
+	})
+}
+
 // A claim whose write found the disk full is taken out again, and who waited for
 // it goes on.
 func TestAFullDiskFreesWhatWasPending(t *testing.T) {

@@ -107,14 +107,16 @@ func (r *Room) closeOver(ctx context.Context) {
 	}
 }
 
-// closeAll writes the closes of those that are still over.
+// closeAll writes the closes of those that are still over, also behind an opening
+// that is not synced yet: without its owner it would never end.
 func (r *Room) closeAll(tx *journal.Tx, due []departure) error {
 	for _, d := range due {
 		o := r.owners[d.sid]
 		if o == nil || r.over(d.sid, o) == "" || r.closePending(tx, d.sid) {
 			continue
 		}
-		if s, ok := tx.State().Session(r.id(d.sid)); !ok || s.State == fold.SessionClosed || !r.ours(tx, s) {
+		s, ok := tx.State().Session(r.id(d.sid))
+		if gone := !ok || s.State == fold.SessionClosed || !r.ours(tx, s); gone && !r.openByEvents(tx, d.sid) {
 			r.forget(d.sid)
 			r.forgetRows(tx, d.sid)
 			continue
