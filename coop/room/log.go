@@ -15,6 +15,10 @@ const (
 	MaxPage     = 1000
 )
 
+// watchPage is the most events that one change of a watch carries: even of the
+// largest, they stay below what a client takes at once.
+const watchPage = 256
+
 // Log is one page of the journal: every event once, in the order of arrival.
 func (r *Room) Log(_ context.Context, a Actor, req api.LogRequest) (api.LogPage, error) {
 	limit := req.Limit
@@ -83,7 +87,7 @@ func (r *Room) Watch(ctx context.Context, a Actor, req api.WatchRequest, emit fu
 		}
 	}
 	for {
-		page, err := r.Log(ctx, a, api.LogRequest{After: at, Limit: MaxPage})
+		page, err := r.Log(ctx, a, api.LogRequest{After: at, Limit: watchPage})
 		if err != nil {
 			return err
 		}

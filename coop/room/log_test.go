@@ -2,9 +2,11 @@ package room_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -135,4 +137,39 @@ func TestWatch(t *testing.T) {
 			t.Errorf("after the close: %v", err)
 		}
 	})
+}
+
+// A change of a watch is one message to its client, which takes 16 MiB: a reader
+// that is far behind gets several.
+func TestAChangeOfAWatchIsBounded(t *testing.T) {
+	const most = 16 << 20
+	f := newFixture(t)
+	ada := f.join("ada")
+	start := f.status(ada).Cursor
+	const offers = 700
+	for i := range offers {
+		req := api.HandoverPublishRequest{Body: fmt.Sprint(i) + strings.Repeat("0123456789abcde\n", 2000)}
+		if _, err := f.HandoverPublish(t.Context(), ada, req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, changes := 0, 0
+	done := errors.New("all are there")
+	err := f.Watch(t.Context(), ada, api.WatchRequest{After: start}, func(c api.Change) error {
+		b, err := json.Marshal(c)
+		if err != nil {
+			return err
+		}
+		if len(b) > most {
+			t.Errorf("a change of %d bytes, at most %d fit", len(b), most)
+		}
+		changes++
+		if got += len(c.Events); got >= offers {
+			return done
+		}
+		return nil
+	})
+	if !errors.Is(err, done) || got != offers || changes < 2 {
+		t.Errorf("%d events in %d changes, %v; want all %d in several", got, changes, err, offers)
+	}
 }
