@@ -9,7 +9,6 @@
 //	daemon.json    who holds the lock; believed only while it is held
 //	daemon.log     what the daemon says, and daemon.log.1 before that
 //	start.lock     locked by the client that is starting a daemon
-//	told/          what hooks have said once
 //	held           there after `comity stop`, until a person's next command
 //	settings.json  settings of this node
 //	machine        an id for a machine that has none of its own
