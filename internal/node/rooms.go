@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -40,10 +41,11 @@ func (r *rooms) init(n *node) {
 }
 
 // get is the room of a repository. A journal that a disk error stopped is
-// closed and opened anew, which starts a new run. Opening one repository keeps
-// nobody waiting for another.
+// closed and opened anew, which starts a new run; one that stops again each time
+// is the error. Opening one repository keeps nobody waiting for another.
 func (r *rooms) get(ctx context.Context, repo ident.RepositoryID) (*room.Room, error) {
-	for {
+	var broken error
+	for range reopenings {
 		t, mine, err := r.claim(repo)
 		if err != nil {
 			return nil, err
@@ -65,8 +67,10 @@ func (r *rooms) get(ctx context.Context, repo ident.RepositoryID) (*room.Room, e
 		if !stopped(t.room) {
 			return t.room, nil
 		}
+		broken = t.room.Broken()
 		r.drop(repo, t)
 	}
+	return nil, openError(cmp.Or(broken, errReopened))
 }
 
 // stopped tells that a room takes no writes for a reason that opening it again

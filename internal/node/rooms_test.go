@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/coop/journal"
 	"github.com/comity-dev/comity/internal/clock"
 	"github.com/comity-dev/comity/internal/vfs"
 	"github.com/comity-dev/comity/internal/vfs/vfstest"
@@ -124,6 +125,41 @@ func TestARoomThatCannotBeOpenedSaysSo(t *testing.T) {
 	}
 	disk.set(false)
 	openSession(t, n, top, "ada")
+}
+
+// A disk that takes what opening writes and nothing after it: the journal is not
+// opened again and again for as long as its caller waits.
+func TestARoomThatStopsAgainEachTimeSaysSo(t *testing.T) {
+	top := newRepo(t)
+	disk := &failing{FS: vfstest.New()}
+	n := newTestNode(t, newClock(), disk)
+	openSession(t, n, top, "ada")
+	opened, open := 0, n.openJournal
+	n.openJournal = func(ctx context.Context, cfg journal.Config) (*journal.Journal, error) {
+		opened++
+		if opened > 100 {
+			t.Fatal("the journal is opened for ever")
+		}
+		disk.set(false)
+		defer disk.set(true)
+		return open(ctx, cfg)
+	}
+	disk.set(true)
+	renew := func() error {
+		_, err := call[api.SessionOpenReply](t, n, nobody, api.OpSessionRenew, api.SessionRenewRequest{Where: api.Where{Dir: top, Session: "ada"}, Intent: "x"})
+		return err
+	}
+	if err := renew(); !errors.Is(err, api.ErrPoisoned) {
+		t.Fatalf("the write that breaks the journal = %v", err)
+	}
+	if err := renew(); err == nil || errors.Is(err, api.ErrStopping) {
+		t.Errorf("while the disk is broken = %v, want what is wrong with it", err)
+	}
+	n.openJournal = open
+	disk.set(false)
+	if err := renew(); err != nil {
+		t.Errorf("once the disk works: %v", err)
+	}
 }
 
 func TestNoRoomIsOpenedAfterTheStop(t *testing.T) {
