@@ -93,11 +93,18 @@ func (l *life) succeeds(m *life) bool {
 type lives struct {
 	byStream map[ident.Stream]*life
 	byNode   map[ident.NodeID][]*life
+	latest   map[lineOfRuns]uint64 // the highest run held
 	version  uint64
 }
 
+// lineOfRuns are the runs of a runtime under one record.
+type lineOfRuns struct {
+	runtime ident.Runtime
+	record  string
+}
+
 func newLives() lives {
-	return lives{byStream: map[ident.Stream]*life{}, byNode: map[ident.NodeID][]*life{}}
+	return lives{byStream: map[ident.Stream]*life{}, byNode: map[ident.NodeID][]*life{}, latest: map[lineOfRuns]uint64{}}
 }
 
 // of returns the life of a stream, a new one when it was not known.
@@ -120,6 +127,8 @@ func (ls *lives) begin(e *event.Event, now time.Duration) {
 	l.begun = true
 	if b, ok := e.Body.(event.StreamSucceeded); ok {
 		l.record, l.run = b.Record, b.Run
+		line := lineOfRuns{e.Stream.Runtime(), b.Record}
+		ls.latest[line] = max(ls.latest[line], b.Run)
 	}
 }
 
@@ -150,13 +159,9 @@ func (ls *lives) room(s ident.Stream, lim event.Limits, now time.Duration) bool 
 	return n < lim.NodeStreams
 }
 
+// succeeded reports whether a later run of l's record is held.
 func (ls *lives) succeeded(l *life) bool {
-	for _, m := range ls.byNode[l.stream.Node()] {
-		if m.stream.Runtime() == l.stream.Runtime() && m.succeeds(l) {
-			return true
-		}
-	}
-	return false
+	return l.record != "" && ls.latest[lineOfRuns{l.stream.Runtime(), l.record}] > l.run
 }
 
 // second reports whether a stream of our key is not written by us.

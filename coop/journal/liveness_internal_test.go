@@ -92,6 +92,7 @@ func TestStreamThatNeverBeatsExpires(t *testing.T) {
 	pass(expiry)
 	wantLiveness(t, j, o.stream(), Expired)
 	wantLiveness(t, j, m.streamOf(o.key), Expired) // never heard of
+	wantLiveness(t, m.start(), m.streamOf(o.key), Unknown)
 }
 
 // A relay keeps beats of a run that is dead by now, and lets them go one by one.
@@ -414,8 +415,19 @@ func TestSavedBeatsAreNoNewsAfterARestart(t *testing.T) {
 	if err := j.SaveBeats(t.Context()); err != nil || len(m.log.recs) != records+1 {
 		t.Fatalf("SaveBeats = %v, %d records more", err, len(m.log.recs)-records)
 	}
+	pass(saveEvery)
 	if err := j.SaveBeats(t.Context()); err != nil || len(m.log.recs) != records+1 {
-		t.Errorf("beats are written twice, or more than once a minute: %v", err)
+		t.Errorf("a beat is written twice: %v", err)
+	}
+	last = o.beat()
+	told(j, last, 0)
+	if err := j.SaveBeats(t.Context()); err != nil || len(m.log.recs) != records+2 {
+		t.Errorf("SaveBeats = %v, %d records more", err, len(m.log.recs)-records)
+	}
+	pass(saveEvery - time.Second)
+	told(j, o.beat(), 0)
+	if err := j.SaveBeats(t.Context()); err != nil || len(m.log.recs) != records+2 {
+		t.Errorf("beats are written more than once a minute: %v", err)
 	}
 	hoarded := []*event.Beat{}
 	for range 10 {
@@ -442,8 +454,10 @@ func TestSavedBeatsAreNoNewsAfterARestart(t *testing.T) {
 	if told(j, last, 0) {
 		t.Error("a beat that was heard before the reboot is news")
 	}
-	told(j, hoarded[0], 0) // how old it is nobody can tell in this boot
+	told(j, hoarded[0], 20*time.Second) // how old it is only the relay can tell in this boot
 	wantLiveness(t, j, o.stream(), Live)
+	pass(10 * time.Second)
+	wantLiveness(t, j, o.stream(), Expired)
 	if v, err := j.Verify(t.Context()); err != nil || !v.OK() {
 		t.Errorf("Verify = %+v, %v", v, err)
 	}
