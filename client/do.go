@@ -20,7 +20,7 @@ import (
 const (
 	// patience is how long a daemon may take to answer, beyond what the call
 	// itself asks it to wait.
-	patience = 30 * time.Second
+	patience = 10 * time.Second
 
 	// longPatience is that for calls that read a whole journal.
 	longPatience = 10 * time.Minute

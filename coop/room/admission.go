@@ -163,6 +163,15 @@ func (r *Room) covered(v look, q ask) (fold.Claim, bool) {
 	return fold.Claim{}, false
 }
 
+// covering tells that the session's claim on all that q asks is on its way to
+// the disk.
+func (r *Room) covering(v look, q ask) bool {
+	return slices.ContainsFunc(v.Pending(), func(e *event.Event) bool {
+		b, ok := e.Body.(event.ClaimAcquired)
+		return ok && r.id(b.Session) == q.session && strength(b.Mode) >= strength(q.mode) && includes(b.Scope, q.scope)
+	})
+}
+
 func strength(m event.Mode) int {
 	return slices.Index([]event.Mode{event.ModeAdvisory, event.ModeCheckout, event.ModeExclusive}, m)
 }

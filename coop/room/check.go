@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/comity-dev/comity/api"
@@ -98,10 +99,27 @@ func (r *Room) checkToken(v look, req api.CheckRequest) (lapsed bool, err error)
 }
 
 func (r *Room) checkPath(v look, a Actor, sid string, e scope.Entry) api.CheckPath {
-	out := api.CheckPath{Path: e.Text(), Verdict: api.CheckFree}
-	q := ask{session: r.id(sid), checkout: a.Checkout, scope: scope.Set{e}, mode: event.ModeExclusive}
+	return r.checkClaims(v, a, sid, scope.Set{e}, e.Text(), v.State().Meeting(scope.Set{e}))
+}
+
+// checkName is checkPath for a path that no entry can name, because it is too
+// long or has a newline in it: a claim of a folder covers it all the same.
+func (r *Room) checkName(v look, a Actor, sid, path string) api.CheckPath {
+	return r.checkClaims(v, a, sid, nil, path, func(yield func(fold.Claim) bool) {
+		for c := range v.State().Claims() {
+			if _, ok := c.Scope.Covers(path); ok && !yield(c) {
+				return
+			}
+		}
+	})
+}
+
+// checkClaims weighs the claims that meet a path.
+func (r *Room) checkClaims(v look, a Actor, sid string, set scope.Set, path string, claims iter.Seq[fold.Claim]) api.CheckPath {
+	out := api.CheckPath{Path: path, Verdict: api.CheckFree}
+	q := ask{session: r.id(sid), checkout: a.Checkout, scope: set, mode: event.ModeExclusive}
 	own := ""
-	for c := range v.State().Meeting(q.scope) {
+	for c := range claims {
 		switch {
 		case !c.Live():
 		case sid != "" && c.Session == q.session:

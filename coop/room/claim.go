@@ -44,6 +44,12 @@ func (r *Room) Claim(ctx context.Context, a Actor, req api.ClaimRequest) (api.Cl
 	start := r.clock.Boot()
 	for {
 		reply, err := r.admit(ctx, c)
+		if errors.Is(err, errSoon) {
+			if err := r.barrier(ctx); err != nil {
+				return api.ClaimReply{}, err
+			}
+			continue
+		}
 		if err == nil {
 			if c.wait != nil {
 				reply.WaitedMS = (r.clock.Boot() - start).Milliseconds()
@@ -54,6 +60,18 @@ func (r *Room) Claim(ctx context.Context, a Actor, req api.ClaimRequest) (api.Cl
 			return api.ClaimReply{}, err
 		}
 	}
+}
+
+// errSoon puts off a claim that another call of the same session is writing.
+var errSoon = errors.New("on its way to the disk")
+
+// barrier returns when all that was on its way to the disk has arrived.
+func (r *Room) barrier(ctx context.Context) error {
+	_, err := r.decide(ctx, func(tx *journal.Tx) error {
+		tx.PutLocal("barrier", "", nil)
+		return nil
+	})
+	return err
 }
 
 // await returns nil when a claim that was refused may try again, else what its
@@ -191,6 +209,9 @@ func (r *Room) admit(ctx context.Context, c *claiming) (api.ClaimReply, error) {
 		if have, ok := r.covered(tx, c.ask); ok {
 			reply.Already, key = true, have.Key
 			return errUnchanged
+		}
+		if r.covering(tx, c.ask) {
+			return errSoon
 		}
 		verdict := r.judge(tx, c.ask)
 		var ahead []*wait

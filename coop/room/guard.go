@@ -46,11 +46,7 @@ func (r *Room) guard(v look, a Actor, paths []string, out *api.GuardReply) {
 	}
 	claims := map[string]bool{}
 	for _, path := range paths {
-		e, err := scope.Path(path)
-		if err != nil {
-			continue // no claim could have it
-		}
-		r.guardPath(v, a, e, claims, out)
+		r.guardPath(v, a, path, claims, out)
 	}
 	if out.Deny != "" {
 		out.Hint = "wait for it, or have it released or handed over"
@@ -71,8 +67,14 @@ func (r *Room) nobodyElse(v look, sid string) bool {
 	return true
 }
 
-func (r *Room) guardPath(v look, a Actor, e scope.Entry, claims map[string]bool, out *api.GuardReply) {
-	p := r.checkPath(v, a, out.Session, e)
+func (r *Room) guardPath(v look, a Actor, path string, claims map[string]bool, out *api.GuardReply) {
+	var p api.CheckPath
+	if e, err := scope.Path(path); err == nil {
+		p = r.checkPath(v, a, out.Session, e)
+	} else {
+		p = r.checkName(v, a, out.Session, path)
+	}
+	shown := fact(path, maxShownPath)
 	for _, c := range p.Others {
 		if p.Verdict != api.CheckTaken || r.siblings(out.Session, c.Session) || !r.stops(c, a.Checkout) || claims[c.Claim] {
 			continue
@@ -80,7 +82,7 @@ func (r *Room) guardPath(v look, a Actor, e scope.Entry, claims map[string]bool,
 		claims[c.Claim] = true
 		out.Conflicts = append(out.Conflicts, c)
 		if out.Deny == "" {
-			out.Deny = fmt.Sprintf("%s is claimed by %s%s", e.Show(), who(c), aside(c.Intent))
+			out.Deny = fmt.Sprintf("%s is claimed by %s%s", shown, who(c), aside(c.Intent))
 		}
 	}
 	var own *fold.Claim
@@ -93,15 +95,18 @@ func (r *Room) guardPath(v look, a Actor, e scope.Entry, claims map[string]bool,
 		}
 	}
 	for _, l := range r.losses[out.Session] {
-		if _, ok := l.scope.Covers(e.Text()); !ok || p.Claim != "" && p.Epoch > l.epoch || own != nil && own.Epoch > l.epoch {
+		if _, ok := l.scope.Covers(path); !ok || p.Claim != "" && p.Epoch > l.epoch || own != nil && own.Epoch > l.epoch {
 			continue
 		}
 		if out.Deny == "" {
 			out.Deny = fmt.Sprintf("your claim %s on %s was taken over while you worked: %s was written under an epoch (%d) that is void",
-				r.names.short(l.key), showSet(l.scope), e.Show(), l.epoch)
+				r.names.short(l.key), showSet(l.scope), shown, l.epoch)
 		}
 	}
 }
+
+// maxShownPath bounds a path in a message, in bytes.
+const maxShownPath = 256
 
 // lose remembers a claim of an own session that was fenced.
 func (r *Room) lose(c fold.Claim) {

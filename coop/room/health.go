@@ -110,7 +110,7 @@ func userCheck(h journal.Health) api.Check {
 		c.State = api.CheckFail
 		c.Detail = fmt.Sprintf("a second user of this key: %d streams of another run record", len(h.SecondUsers))
 		c.Impact = "the state folder was copied to, or is shared with, another machine; the sessions of the other copy are not taken over"
-		c.Remedy = "give every machine a state folder of its own; a copied one gets a new key when its node key file is moved away"
+		c.Remedy = "give every machine a state folder of its own; a copied one begins anew as another node when its node key and the folder repos are moved away"
 	}
 	return c
 }

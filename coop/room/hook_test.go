@@ -338,3 +338,23 @@ func TestGuard(t *testing.T) {
 		t.Errorf("claimed anew, and refused: %+v", got)
 	}
 }
+
+// A path that no scope entry can name is covered by its folder's claim.
+func TestPathsThatNoEntryCanName(t *testing.T) {
+	f := newFixture(t)
+	ada := f.join("ada")
+	f.claim(ada, "docs/")
+	long := "docs/" + strings.Repeat("long/", 60) + "name"
+	for _, path := range []string{long, "docs/two\nlines"} {
+		reply, err := f.Guard(t.Context(), actor("", "b"), api.GuardRequest{Hook: "pre-commit", Paths: []string{path}})
+		if err != nil || reply.Deny == "" || strings.Contains(reply.Deny, "\n") {
+			t.Errorf("guard of %.20q = %+v, %v; want it refused in one line", path, reply, err)
+		}
+		a := newAgent("c"+path[5:7], "b", 10)
+		if got := f.hook(a, api.HookBefore, writes(path)); got.Deny == "" {
+			t.Errorf("hook of %.20q passed", path)
+		}
+		free := strings.Replace(path, "docs/", "src/", 1)
+		f.quiet("a folder that nobody holds", f.hook(a, api.HookBefore, writes(free)))
+	}
+}

@@ -14,7 +14,7 @@ import (
 // hookBefore decides whether a tool may write, and claims what it is going to
 // write.
 func (r *Room) hookBefore(ctx context.Context, a Actor, req api.HookRequest, reply *api.HookReply) error {
-	entries, elsewhere, err := r.targets(a, req)
+	entries, elsewhere, odd, err := r.targets(a, req)
 	if err != nil {
 		return err
 	}
@@ -25,6 +25,9 @@ func (r *Room) hookBefore(ctx context.Context, a Actor, req api.HookRequest, rep
 		}
 		for _, e := range entries {
 			r.mayWrite(v, a, a.Checkout, e, reply)
+		}
+		for _, path := range odd {
+			r.weighWrite(a, a.Checkout, fact(path, maxShownPath), r.checkName(v, a, a.Session, path), reply)
 		}
 		if req.Tree != "" {
 			r.warnOfTree(v, a, req, reply)
@@ -49,8 +52,9 @@ type abroad struct {
 }
 
 // targets are the entries that a tool writes, in the actor's checkout and in
-// others. What is outside the repository is nobody's business.
-func (r *Room) targets(a Actor, req api.HookRequest) (here []scope.Entry, elsewhere []abroad, err error) {
+// others, and the paths that no entry can name. What is outside the repository
+// is nobody's business.
+func (r *Room) targets(a Actor, req api.HookRequest) (here []scope.Entry, elsewhere []abroad, odd []string, err error) {
 	words := req.Writes
 	for _, into := range req.Into {
 		words = append(words, intoWords(a, into)...)
@@ -65,10 +69,13 @@ func (r *Room) targets(a Actor, req api.HookRequest) (here []scope.Entry, elsewh
 	for _, w := range words {
 		e, err := scope.Door(a.Tree, w, true)
 		if err != nil {
-			if err = badScope(err); ignorable(err) {
-				continue
+			if err = badScope(err); !ignorable(err) {
+				return nil, nil, nil, err
 			}
-			return nil, nil, err
+			if path, outside := a.Tree.Rel(w); outside == nil {
+				odd = append(odd, path)
+			}
+			continue
 		}
 		if seen[e] {
 			continue
@@ -80,7 +87,7 @@ func (r *Room) targets(a Actor, req api.HookRequest) (here []scope.Entry, elsewh
 		}
 		here = append(here, e)
 	}
-	return here, elsewhere, nil
+	return here, elsewhere, odd, nil
 }
 
 // lies tells that a word lies in another checkout than the actor's.
@@ -115,7 +122,11 @@ func intoWords(a Actor, into api.HookInto) []string {
 func (r *Room) mayWrite(v look, a Actor, in checkoutID, e scope.Entry, reply *api.HookReply) {
 	at := a
 	at.Checkout = in
-	p := r.checkPath(v, at, a.Session, e)
+	r.weighWrite(a, in, e.Show(), r.checkPath(v, at, a.Session, e), reply)
+}
+
+// weighWrite makes of a check what a hook answers for the path shown.
+func (r *Room) weighWrite(a Actor, in checkoutID, shown string, p api.CheckPath, reply *api.HookReply) {
 	for _, c := range p.Others {
 		if r.siblings(a.Session, c.Session) {
 			continue
@@ -123,7 +134,7 @@ func (r *Room) mayWrite(v look, a Actor, in checkoutID, e scope.Entry, reply *ap
 		if p.Verdict == api.CheckTaken && c.Mode != string(event.ModeAdvisory) && r.stops(c, in) {
 			reply.Conflicts = append(reply.Conflicts, c)
 			if reply.Deny == "" {
-				reply.Deny = denial(e, c)
+				reply.Deny = denial(shown, c)
 			}
 			continue
 		}
@@ -132,7 +143,7 @@ func (r *Room) mayWrite(v look, a Actor, in checkoutID, e scope.Entry, reply *ap
 			continue
 		}
 		r.hooked(a.Session).told[key] = true
-		say(reply, "%s works on %s too, in another checkout%s: you will meet at the merge", who(c), e.Show(), aside(c.Intent))
+		say(reply, "%s works on %s too, in another checkout%s: you will meet at the merge", who(c), shown, aside(c.Intent))
 	}
 }
 
@@ -142,12 +153,12 @@ func (r *Room) stops(c api.Conflict, in checkoutID) bool {
 	return c.Mode == string(event.ModeExclusive) || c.Checkout == string(in)
 }
 
-func denial(e scope.Entry, c api.Conflict) string {
-	s := fmt.Sprintf("%s is claimed by %s, since %s", e.Show(), who(c), age(c.AgeMS))
+func denial(shown string, c api.Conflict) string {
+	s := fmt.Sprintf("%s is claimed by %s, since %s", shown, who(c), age(c.AgeMS))
 	if c.Intent != "" {
 		s += ": " + c.Intent
 	}
-	return s + fmt.Sprintf(". It covers %s. `comity claim %s --wait 10m` waits for it; other files are free.", strings.Join(showAll(c.Scope), " "), e.Show())
+	return s + fmt.Sprintf(". It covers %s. `comity claim %s --wait 10m` waits for it; other files are free.", strings.Join(showAll(c.Scope), " "), shown)
 }
 
 func who(c api.Conflict) string {
@@ -227,10 +238,12 @@ func (r *Room) autoClaim(ctx context.Context, a Actor, entries []scope.Entry, re
 		if c.checkout, err = r.standIn(ctx, a, a.Session, c.mode); err != nil {
 			return err
 		}
-		_, err = r.admit(ctx, c)
+		if _, err = r.admit(ctx, c); errors.Is(err, errSoon) {
+			err = nil // another hook of this session is writing it
+		}
 		if e := api.AsError(err); errors.Is(err, api.ErrConflict) && len(e.Conflicts) > 0 { // another was faster
 			reply.Conflicts, reply.Tell = e.Conflicts, ""
-			reply.Deny = denial(set[0], e.Conflicts[0])
+			reply.Deny = denial(set[0].Show(), e.Conflicts[0])
 			return nil
 		}
 		if err != nil {

@@ -48,6 +48,31 @@ func TestASessionWhoseOpeningIsLostGoesOn(t *testing.T) {
 	}
 }
 
+// What else a session wrote stands though the event that opened it is lost before
+// any later run has listed it.
+func TestALostOpeningCostsNoClaim(t *testing.T) {
+	disk := vfstest.New()
+	f := newFixtureOn(t, disk, nil)
+	ann := actor("", "a")
+	f.openSession(ann, api.SessionOpenRequest{Name: "ann", Task: "lost words"}, nil)
+	ann.Session = "ann"
+	held := f.claim(ann, "docs/")
+	bo := f.join("bo")
+	f.shut()
+	spoil(t, disk, "lost words")
+	f.open()
+	e := f.refused(bo, api.ClaimRequest{Scope: []string{"docs/x.md"}}, api.ErrConflict)
+	if e.Conflicts[0].Claim != held.Claim.Claim || e.Conflicts[0].Session != "ann" {
+		t.Errorf("conflict = %+v, want ann's claim", e.Conflicts[0])
+	}
+	if got := f.claim(ann, "docs/"); !got.Already || got.Claim.Claim != held.Claim.Claim {
+		t.Errorf("ann claims again: %+v, want her claim as it was", got)
+	}
+	if s := f.session("ann"); s.State != api.SessionOpen {
+		t.Errorf("ann = %+v, want her session open", s)
+	}
+}
+
 // spoil flips a bit in every place of the journal where word stands.
 func spoil(t *testing.T, disk *vfstest.Disk, word string) {
 	t.Helper()

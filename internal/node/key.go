@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/coop/ident"
@@ -19,6 +20,20 @@ func CheckKey(h home.Home) error {
 		return nil
 	}
 	return keyError(err)
+}
+
+// loadKey reads the node key, or makes the first one. Where there are journals
+// already, a key that is missing is not made anew: nothing in them would count.
+func loadKey(fsys vfs.FS, h home.Home) (*ident.Key, error) {
+	_, err := fsys.Stat(h.NodeKey())
+	if errors.Is(err, fs.ErrNotExist) {
+		if repos, err := fsys.List(filepath.Dir(h.RepositoryDir("x"))); err == nil && len(repos) > 0 {
+			return nil, api.Errorf(api.CodeDamagedKey, "node key %s is missing, and journals that it signed are there", h.NodeKey()).
+				WithHint("put it back from a copy of the state folder; to begin anew as another node, move the folder repos away")
+		}
+	}
+	key, _, err := ident.LoadOrCreateKey(fsys, h.NodeKey())
+	return key, keyError(err)
 }
 
 // keyError gives what is wrong with the node key a code and a next step.

@@ -70,9 +70,9 @@ func serve(ctx context.Context, o Options, c clock.Clock) error {
 		return err
 	}
 	defer lock.Close()
-	key, _, err := ident.LoadOrCreateKey(fsys, o.Home.NodeKey())
+	key, err := loadKey(fsys, o.Home)
 	if err != nil {
-		return keyError(err)
+		return err
 	}
 	listener, err := httpapi.Listen(o.Home.Socket)
 	if err != nil {
