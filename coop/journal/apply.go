@@ -24,11 +24,12 @@ func (j *Journal) apply(e *event.Event, index uint64) (fold.Changes, Refusal) {
 	}
 	j.heads.put(e, index)
 	delete(j.health.Suspects, e.Stream) // it goes on
-	j.perNode[e.Stream.Node()]++
+	node := e.Stream.Node()
+	j.perNode[node]++
 	j.stamp = max(j.stamp, e.Lamport)
-	j.settled = j.settled || e.Stream.Node() != j.runtime.Node
+	j.settled = j.settled || node != j.runtime.Node
 	j.lives.touch(e.Stream)
-	if e.Stream.Runtime() == j.runtime && !j.lives.second(e.Stream) {
+	if node == j.runtime.Node && e.Stream.Runtime() == j.runtime && !j.lives.second(e.Stream) {
 		j.lineages.observe(e, at.fills)
 	}
 	changes := j.state.Apply(e)

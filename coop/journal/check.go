@@ -4,13 +4,13 @@ import (
 	"encoding/hex"
 
 	"github.com/comity-dev/comity/coop/event"
-	"github.com/comity-dev/comity/coop/ident"
 )
 
 // take looks at one event of the batch.
 func (i *intake) take(c *candidate) {
 	e := c.event
-	switch i.held(e) {
+	s := i.courses[e.Stream]
+	switch i.held(s, e) {
 	case heldSame:
 		i.set(c, event.Duplicate, "")
 		return
@@ -18,53 +18,57 @@ func (i *intake) take(c *candidate) {
 		i.other(c)
 		return
 	case heldLost:
-		if !i.j.believed(e.Stream.Node()) {
+		if !i.j.believed(s.node) {
 			i.refuse(c, event.Untrusted)
 			return
 		}
-		i.fill(c)
+		i.fill(s, c)
 		return
 	}
 	if w := i.j.waiting.get(e.Stream, e.Seq); w != nil && w.event.Hash == e.Hash {
 		i.set(c, event.Duplicate, "")
-		i.drain(e.Stream)
+		i.drain(s)
 		return
 	}
-	end := i.end(e.Stream)
+	end := i.end(s)
 	switch {
-	case !i.j.believed(e.Stream.Node()):
+	case !i.j.believed(s.node):
 		i.refuse(c, event.Untrusted)
 	case e.Lamport > max(i.clock, i.j.stamp)+i.j.cfg.Limits.LamportLead:
 		i.refuse(c, event.ClockAhead)
 	case e.Lamport < end.lamport+(e.Seq-end.seq): // stamps rise by 1 at least
 		i.refuse(c, event.ClockBehind)
 	case e.Seq > end.seq+1:
-		i.wait(c)
-		i.drain(e.Stream)
+		i.wait(s, c)
+		i.drain(s)
 	case !follows(e, end):
 		i.refuse(c, i.astray(c))
 	case i.authentic(c):
-		i.accept(c)
-		i.drain(e.Stream)
+		i.accept(s, c)
+		i.drain(s)
 	default:
-		i.wait(c)
+		i.wait(s, c)
 	}
 }
 
 // follows reports whether e names end as the event before it.
-func follows(e *event.Event, end *end) bool {
-	return end.seq == 0 || e.Prev == hex.EncodeToString(end.hash[:])
+func follows(e *event.Event, end end) bool { return end.seq == 0 || hashIs(e.Prev, end.hash) }
+
+func names(e, before *event.Event) bool { return hashIs(e.Prev, before.Hash) }
+
+// hashIs reports whether digits are those of hash.
+func hashIs(digits string, hash [32]byte) bool {
+	var text [64]byte
+	hex.Encode(text[:], hash[:])
+	return digits == string(text[:])
 }
 
-func names(e, before *event.Event) bool { return e.Prev == hex.EncodeToString(before.Hash[:]) }
-
 // end is how far a stream reaches with what this batch has brought so far.
-func (i *intake) end(s ident.Stream) *end {
-	if e := i.ends[s]; e != nil {
-		return e
+func (i *intake) end(s *course) end {
+	if s.moved {
+		return s.end
 	}
-	e := i.j.end(s)
-	return &e
+	return i.j.end(s.stream)
 }
 
 type holding uint8
@@ -77,14 +81,14 @@ const (
 )
 
 // held reports whether the place of e is taken, and by what.
-func (i *intake) held(e *event.Event) holding {
+func (i *intake) held(s *course, e *event.Event) holding {
 	same := func(is bool) holding {
 		if is {
 			return heldSame
 		}
 		return heldOther
 	}
-	if c := i.taken[e.Key()]; c != nil {
+	if c := s.taken(e.Seq); c != nil {
 		return same(c.event.Hash == e.Hash)
 	}
 	if h := i.j.heads[e.Stream]; h != nil && e.Seq <= h.seq {
@@ -93,7 +97,7 @@ func (i *intake) held(e *event.Event) holding {
 		}
 		return heldLost
 	}
-	if e.Stream.Node() == i.j.runtime.Node {
+	if s.node == i.j.runtime.Node {
 		for _, p := range i.j.pending {
 			if p.Key() == e.Key() {
 				return same(p.Hash == e.Hash)
@@ -108,7 +112,7 @@ func (i *intake) other(c *candidate) {
 	switch {
 	case i.j.forks.is(c.event):
 		i.refuse(c, event.Forked)
-	case !i.j.believed(c.event.Stream.Node()):
+	case !i.j.believed(i.courses[c.event.Stream].node):
 		i.refuse(c, event.Untrusted)
 	default:
 		i.refuse(c, i.astray(c))
@@ -133,19 +137,19 @@ func (i *intake) astray(c *candidate) event.Reason {
 }
 
 // accept takes c as the next event of its stream, unless a bound is reached.
-func (i *intake) accept(c *candidate) bool {
+func (i *intake) accept(s *course, c *candidate) bool {
 	e := c.event
-	if !i.room(e, 0) {
+	if !i.room(s, 0) {
 		i.refuse(c, event.Capacity)
 		return false
 	}
 	if e.Stream == i.j.own.stream {
 		i.j.forsake()
 	}
-	end := endOf(e)
-	i.ends[e.Stream] = &end
+	s.extend(c)
 	i.clock = max(i.clock, e.Lamport)
-	i.keep(c)
+	i.accepted = append(i.accepted, c)
+	i.counts[s.node]++
 	if w := i.j.waiting.get(e.Stream, e.Seq); w != nil { // it waited in this one's place
 		i.j.waiting.remove(w)
 		i.refuse(w, i.astray(w))
@@ -153,35 +157,28 @@ func (i *intake) accept(c *candidate) bool {
 	return true
 }
 
-func (i *intake) keep(c *candidate) {
-	i.taken[c.event.Key()] = c
-	i.accepted = append(i.accepted, c)
-	i.counts[c.event.Stream.Node()]++
-}
-
-// room reports whether the bounds on what others send leave room for an event;
-// waiting are those of its node that wait and are counted.
-func (i *intake) room(e *event.Event, waiting int) bool {
-	node, lim := e.Stream.Node(), i.j.cfg.Limits
-	if node == i.j.runtime.Node {
+// room reports whether the bounds on what others send leave room for one more
+// event; waiting are those of its node that wait and are counted.
+func (i *intake) room(s *course, waiting int) bool {
+	if s.node == i.j.runtime.Node {
 		return true
 	}
-	if i.j.perNode[node]+i.counts[node]+waiting >= lim.NodeEvents {
+	if i.j.perNode[s.node]+i.counts[s.node]+waiting >= i.j.cfg.Limits.NodeEvents {
 		return false
 	}
-	return i.ends[e.Stream] != nil || i.j.streamRoom(e.Stream)
+	return s.moved || i.j.streamRoom(s.stream)
 }
 
 // drain takes what waited and comes next.
-func (i *intake) drain(s ident.Stream) {
+func (i *intake) drain(s *course) {
 	for {
 		end := i.end(s)
-		c := i.j.waiting.get(s, end.seq+1)
+		c := i.j.waiting.get(s.stream, end.seq+1)
 		if c == nil {
 			return
 		}
 		switch {
-		case !i.j.believed(s.Node()):
+		case !i.j.believed(s.node):
 			i.drop(c, event.Untrusted)
 		case c.event.Lamport <= end.lamport:
 			i.drop(c, event.ClockBehind)
@@ -189,7 +186,7 @@ func (i *intake) drain(s ident.Stream) {
 			i.drop(c, i.astray(c))
 		case i.authentic(c):
 			i.j.waiting.remove(c)
-			if !i.accept(c) {
+			if !i.accept(s, c) {
 				return
 			}
 		case i.disowned(c):
@@ -213,17 +210,17 @@ func (i *intake) disowned(c *candidate) bool {
 }
 
 // wait keeps c until it can be taken.
-func (i *intake) wait(c *candidate) {
+func (i *intake) wait(s *course, c *candidate) {
 	e, j := c.event, i.j
 	if x := j.waiting.get(e.Stream, e.Seq); x != nil { // with other bytes
 		i.contend(c, x)
 		return
 	}
 	lim := j.cfg.Limits
-	if n := i.end(e.Stream).seq; e.Seq > n && e.Seq-n > uint64(lim.Pending) ||
+	if n := i.end(s).seq; e.Seq > n && e.Seq-n > uint64(lim.Pending) ||
 		len(j.waiting.streams[e.Stream]) >= lim.Pending ||
 		j.waiting.total >= lim.PendingTotal ||
-		!i.room(e, j.waiting.nodes[e.Stream.Node()]) {
+		!i.room(s, j.waiting.nodes[s.node]) {
 		i.refuse(c, event.Capacity)
 		return
 	}

@@ -1,17 +1,13 @@
 package journal
 
-import (
-	"encoding/hex"
-
-	"github.com/comity-dev/comity/coop/event"
-)
+import "github.com/comity-dev/comity/coop/event"
 
 // fill takes an event that was held and that the disk lost. The one after it is
 // authentic and names it; while that one is lost too, it waits.
-func (i *intake) fill(c *candidate) {
+func (i *intake) fill(s *course, c *candidate) {
 	for c != nil {
 		e := c.event
-		prev, known := i.prevOf(event.Key{Stream: e.Stream, Seq: e.Seq + 1})
+		prev, known := i.prevOf(s, e.Seq+1)
 		w := i.j.waiting.get(e.Stream, e.Seq)
 		switch {
 		case w != nil && w != c && w.event.Hash == e.Hash:
@@ -21,12 +17,12 @@ func (i *intake) fill(c *candidate) {
 		case !known && w == c:
 			return
 		case !known:
-			i.wait(c)
+			i.wait(s, c)
 			return
 		case w == c:
 			i.j.waiting.remove(c)
 		}
-		if prev != hex.EncodeToString(e.Hash[:]) {
+		if !hashIs(prev, e.Hash) {
 			i.refuse(c, i.astray(c))
 			return
 		}
@@ -34,22 +30,24 @@ func (i *intake) fill(c *candidate) {
 			i.drop(w, i.astray(w))
 		}
 		c.reached = true
-		i.keep(c)
+		s.fill(c)
+		i.accepted = append(i.accepted, c)
+		i.counts[s.node]++
 		c = i.j.waiting.get(e.Stream, e.Seq-1)
 	}
 }
 
 // prevOf is what a held event names as the one before it; false when it is not
 // held or cannot be read.
-func (i *intake) prevOf(k event.Key) (string, bool) {
-	if c := i.taken[k]; c != nil {
+func (i *intake) prevOf(s *course, seq uint64) (string, bool) {
+	if c := s.taken(seq); c != nil {
 		return c.event.Prev, true
 	}
-	h := i.j.heads.of(k.Stream)
-	if k.Seq > h.seq || h.events[k.Seq-1].lost() {
+	h := i.j.heads.of(s.stream)
+	if seq > h.seq || h.events[seq-1].lost() {
 		return "", false
 	}
-	e, err := i.j.readEvent(h.events[k.Seq-1].index)
+	e, err := i.j.readEvent(h.events[seq-1].index)
 	if err != nil {
 		return "", false
 	}

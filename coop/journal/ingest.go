@@ -65,7 +65,7 @@ func (i *intake) run(ctx context.Context) error {
 			i.take(c)
 		}
 	}
-	for _, s := range i.streams { // an event that was refused may have vouched for one that waits
+	for _, s := range i.order { // an event that was refused may have vouched for one that waits
 		i.drain(s)
 	}
 	batches := i.enqueue()
@@ -86,16 +86,13 @@ type intake struct {
 	raw        [][]byte
 	report     event.IngestReport
 	candidates []*candidate // in the order in which they are looked at
-	byKey      map[event.Key][]*candidate
+	courses    map[ident.Stream]*course
+	order      []*course
 
 	clock    uint64
-	ends     map[ident.Stream]*end // of streams that go on with this batch
-	taken    map[event.Key]*candidate
 	accepted []*candidate // in the order of the log
 	counts   map[ident.NodeID]int
 	proofs   []*event.Event
-	streams  []ident.Stream // of the batch
-	blocked  map[ident.Stream]event.Blocked
 }
 
 func newIntake(j *Journal, batch [][]byte) *intake {
@@ -103,18 +100,14 @@ func newIntake(j *Journal, batch [][]byte) *intake {
 		j:       j,
 		raw:     batch,
 		report:  event.IngestReport{Outcomes: make([]event.Outcome, len(batch))},
-		byKey:   map[event.Key][]*candidate{},
-		ends:    map[ident.Stream]*end{},
-		taken:   map[event.Key]*candidate{},
+		courses: map[ident.Stream]*course{},
 		counts:  map[ident.NodeID]int{},
-		blocked: map[ident.Stream]event.Blocked{},
 	}
 }
 
 // parse reads the batch, without the lock: all that an event tells by itself.
 // The events of one stream trade places so that they come in its order.
 func (i *intake) parse() {
-	streams := map[ident.Stream][]*candidate{}
 	i.candidates = make([]*candidate, len(i.raw))
 	for n, raw := range i.raw {
 		e, err := event.Parse(raw)
@@ -124,36 +117,14 @@ func (i *intake) parse() {
 		case e.Repo != i.j.cfg.Repo:
 			i.report.Outcomes[n] = event.Outcome{Status: event.Rejected, Reason: event.OtherRepository}
 		default:
+			s := i.course(e.Stream)
 			c := &candidate{event: e, at: n}
 			i.candidates[n] = c
-			i.byKey[e.Key()] = append(i.byKey[e.Key()], c)
-			if streams[e.Stream] == nil {
-				i.streams = append(i.streams, e.Stream)
-			}
-			streams[e.Stream] = append(streams[e.Stream], c)
+			s.all = append(s.all, c)
 		}
 	}
-	for _, all := range streams {
-		i.order(all)
-	}
-}
-
-func (i *intake) order(all []*candidate) {
-	places := make([]int, len(all))
-	for n, c := range all {
-		places[n] = c.at
-	}
-	slices.SortStableFunc(all, func(a, b *candidate) int {
-		switch {
-		case a.event.Seq < b.event.Seq:
-			return -1
-		case a.event.Seq > b.event.Seq:
-			return 1
-		}
-		return 0
-	})
-	for n, c := range all {
-		i.candidates[places[n]] = c
+	for _, s := range i.order {
+		s.sort(i.candidates)
 	}
 }
 
@@ -170,9 +141,9 @@ func (i *intake) set(c *candidate, s event.Status, why event.Reason) {
 	if s != event.Rejected || c.old { // what another sender got wrong is not this one's
 		return
 	}
-	e := c.event
-	if b, known := i.blocked[e.Stream]; !known || e.Seq < b.Seq {
-		i.blocked[e.Stream] = event.Blocked{Stream: e.Stream, Seq: e.Seq, Why: why}
+	in := i.courses[c.event.Stream]
+	if in.block == nil || c.event.Seq < in.block.Seq {
+		in.block = &event.Blocked{Stream: in.stream, Seq: c.event.Seq, Why: why}
 	}
 }
 
@@ -181,8 +152,8 @@ func (i *intake) refuse(c *candidate, why event.Reason) { i.set(c, event.Rejecte
 // finish leaves what waits as the next batch shall find it, and ends the report.
 func (i *intake) finish() {
 	j := i.j
-	for _, s := range i.streams {
-		for _, c := range j.waiting.streams[s] {
+	for _, s := range i.order {
+		for _, c := range j.waiting.streams[s.stream] {
 			c.old = true
 		}
 	}
@@ -194,19 +165,26 @@ func (i *intake) finish() {
 			add(&j.health.Rejected, why)
 		}
 	}
-	for _, s := range i.streams {
-		b, refused := i.blocked[s]
-		if refused && b.Seq <= j.end(s).seq && b.Why != event.Forked {
-			refused = false // another copy of it is held
-		}
-		if len(j.waiting.streams[s]) > 0 {
-			if w := j.waiting.blockedAt(j, s); !refused || w.Seq < b.Seq {
-				b, refused = w, true
-			}
-		}
-		if refused {
+	for _, s := range i.order {
+		if b, blocked := s.blocked(j); blocked {
 			i.report.Blocked = append(i.report.Blocked, b)
 		}
 	}
 	slices.SortFunc(i.report.Blocked, byStream)
+}
+
+// blocked tells where the stream gets no further, if it does not. A copy that was
+// refused of what is held blocks nothing.
+func (s *course) blocked(j *Journal) (event.Blocked, bool) {
+	var b event.Blocked
+	blocked := s.block != nil && (s.block.Seq > j.end(s.stream).seq || s.block.Why == event.Forked)
+	if blocked {
+		b = *s.block
+	}
+	if len(j.waiting.streams[s.stream]) > 0 {
+		if w := j.waiting.blockedAt(j, s.stream); !blocked || w.Seq < b.Seq {
+			return w, true
+		}
+	}
+	return b, blocked
 }

@@ -13,7 +13,7 @@ func (i *intake) enqueue() []*batch {
 		return nil
 	}
 	var all []*batch
-	b, recs, size := new(batch), [][]byte(nil), 0
+	b, recs, size := new(batch), make([][]byte, 0, len(i.accepted)+len(i.proofs)), 0
 	flush := func() {
 		if len(recs) > 0 {
 			all = append(all, j.queue(b, recs))

@@ -1,7 +1,5 @@
 package journal
 
-import "github.com/comity-dev/comity/coop/event"
-
 // authentic reports whether c's own signature is good, or an authentic event
 // among those in the batch and those that wait reaches it through prev. It goes
 // up the run that c begins and looks at signatures from its end: with an honest
@@ -11,8 +9,8 @@ func (i *intake) authentic(c *candidate) bool {
 		return true
 	}
 	run := []*candidate{c}
-	for next := i.heirs(c); len(next) > 0; next = i.heirs(run[len(run)-1]) {
-		run = append(run, next[0])
+	for next := i.heir(c); next != nil; next = i.heir(next) {
+		run = append(run, next)
 	}
 	for n := len(run) - 1; n >= 0; n-- {
 		if !run[n].reached && !i.vouched(run, n) && !i.signed(run[n]) {
@@ -38,16 +36,30 @@ func (i *intake) vouched(run []*candidate, n int) bool {
 	return false
 }
 
+// heir is the first of the heirs, nil when there is none.
+func (i *intake) heir(c *candidate) *candidate {
+	seq := c.event.Seq + 1
+	for _, d := range i.courses[c.event.Stream].at(seq) {
+		if names(d.event, c.event) {
+			return d
+		}
+	}
+	if d := i.j.waiting.get(c.event.Stream, seq); d != nil && names(d.event, c.event) {
+		return d
+	}
+	return nil
+}
+
 // heirs are the events in sight that name c as the one before them.
 func (i *intake) heirs(c *candidate) []*candidate {
-	next := event.Key{Stream: c.event.Stream, Seq: c.event.Seq + 1}
+	seq := c.event.Seq + 1
 	var all []*candidate
-	for _, d := range i.byKey[next] {
+	for _, d := range i.courses[c.event.Stream].at(seq) {
 		if names(d.event, c.event) {
 			all = append(all, d)
 		}
 	}
-	if d := i.j.waiting.get(next.Stream, next.Seq); d != nil && names(d.event, c.event) {
+	if d := i.j.waiting.get(c.event.Stream, seq); d != nil && names(d.event, c.event) {
 		all = append(all, d)
 	}
 	return all
