@@ -134,8 +134,9 @@ func TestAlienEventWhileOwnOnesArePending(t *testing.T) {
 	b.log.sync(1)
 	a1 := (<-one).all[0].Event
 	two := b.append("a2")
-	pending := b.j.pending[0]
-	if r := b.j.Ingest(t.Context(), raws(pending)); r.Duplicate != 1 || b.j.own.stream != a1.Stream {
+	var pending *event.Event
+	b.j.View(func(v View) { pending = v.Pending()[0] })
+	if r := b.j.Ingest(t.Context(), raws(pending)); r.Duplicate != 1 || b.j.Stream() != a1.Stream {
 		t.Errorf("a pending event that comes back: %+v", r)
 	}
 	alien := m.sealBy(b.j.cfg.Key, a1.Stream, 3, pending.Lamport, a1, session("x"))
