@@ -141,6 +141,12 @@ func (r *Room) Close(ctx context.Context) error {
 	return r.journal.Close(ctx)
 }
 
+// Repository is the repository that the room is for.
+func (r *Room) Repository() ident.RepositoryID { return r.cfg.Journal.Repo }
+
+// Incarnation names the journal's log: another name is another log.
+func (r *Room) Incarnation() string { return r.journal.Incarnation() }
+
 // Busy tells whether somebody is here: an open session of this machine or a
 // waiting claim.
 func (r *Room) Busy() (busy bool) {

@@ -22,7 +22,8 @@ func (n *node) doctor(ctx context.Context, c httpapi.Caller, req api.DoctorReque
 		checks = append(checks, api.Check{Name: "repository", State: api.CheckFail, Detail: e.Message, Impact: "nothing can be coordinated from this folder", Remedy: e.Hint})
 		return api.NewReport(checks), nil
 	}
-	return api.NewReport(append(append(checks, sessionCheck(m, ctx, a)), m.Doctor()...)), nil
+	checks = append(checks, sessionCheck(m, ctx, a), logCheck(n.opts.Home, m.Repository()))
+	return api.NewReport(append(checks, m.Doctor()...)), nil
 }
 
 func (n *node) daemonCheck() api.Check {
@@ -51,5 +52,9 @@ func sessionCheck(m *room.Room, ctx context.Context, a room.Actor) api.Check {
 }
 
 func (n *node) verify(m *room.Room, ctx context.Context, _ room.Actor, _ api.DoctorRequest) (api.Report, error) {
-	return m.Verify(ctx)
+	report, err := m.Verify(ctx)
+	if err != nil {
+		return report, err
+	}
+	return api.NewReport(append(report.Checks, logCheck(n.opts.Home, m.Repository()))), nil
 }

@@ -117,6 +117,9 @@ func (r *rooms) open(ctx context.Context, repo ident.RepositoryID, t *tenancy) {
 		r.mu.Unlock()
 		return
 	}
+	if err := noteIncarnation(n.opts.Home, repo, m.Incarnation()); err != nil {
+		n.opts.Log.Warn("note the log's name", "repository", repo, "err", err) // doctor knows less then
+	}
 	run, end := context.WithCancel(context.Background())
 	t.room, t.end = m, end
 	t.ran.Go(func() { m.Run(run) })
