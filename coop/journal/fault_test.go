@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/coop/journal"
 	"github.com/comity-dev/comity/internal/vfs"
 	"github.com/comity-dev/comity/internal/vfs/vfstest"
@@ -22,6 +23,7 @@ import (
 
 func openOn(t testing.TB, fsys vfs.FS) (*journal.Journal, error) {
 	cfg := journal.Config{Key: newKey(t, "ada"), Repo: newRepo(t), Dir: "/journal", Machine: "m1",
+		Trust: func(n ident.NodeID) bool { return n == newKey(t, "bob").Node() },
 		Continue: func(v journal.View) (sids []string) {
 			for s := range v.State().OpenSessions() {
 				sids = append(sids, s.ID.SID)
@@ -61,6 +63,52 @@ func (m *told) note(t *testing.T, all []journal.Appended, err error) {
 	}
 }
 
+// bobs are events of another machine's stream, the same on every call.
+func bobs(t *testing.T) (all []*event.Event) {
+	t.Helper()
+	key := newKey(t, "bob")
+	h := event.Header{Repo: newRepo(t), Stream: ident.NewStream(key.Node(), key.Runtime(newRepo(t)), "00000000000000bb"), At: 1}
+	for range 6 {
+		h.Seq, h.Lamport = h.Seq+1, h.Lamport+1
+		e, err := event.Seal(key, h, opened(fmt.Sprint("b", h.Seq)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Prev = fmt.Sprintf("%x", e.Hash)
+		all = append(all, e)
+	}
+	return all
+}
+
+// send hands in events of another machine, and notes what its sender is told.
+func (m *told) send(t *testing.T, j *journal.Journal, events []*event.Event) {
+	t.Helper()
+	var batch [][]byte
+	for _, e := range events {
+		batch = append(batch, e.Raw)
+	}
+	r := j.Ingest(t.Context(), batch)
+	for i, e := range events {
+		var failed *journal.FailedError
+		var readOnly *journal.ReadOnlyError
+		switch o := r.Outcomes[i]; {
+		case o.Status == event.Accepted, o.Status == event.Duplicate:
+			m.acknowledged[e.Key()] = e.Raw
+			delete(m.absent, e.Key())
+		case o.Status != event.NotStored:
+			t.Errorf("%s: %v %s", e.Key(), o.Status, o.Reason)
+		case errors.As(r.Err, &failed) && failed.Unknown:
+			m.unknown[e.Key()] = e.Raw
+		case errors.Is(r.Err, journal.ErrNoSpace), errors.As(r.Err, &readOnly):
+			if m.unknown[e.Key()] == nil {
+				m.absent[e.Key()] = e.Raw
+			}
+		default:
+			t.Errorf("%s: not stored: %v", e.Key(), r.Err)
+		}
+	}
+}
+
 // script is a short life of a journal: opened, written and closed, twice.
 func (m *told) script(t *testing.T, fsys vfs.FS) {
 	for run := range 2 {
@@ -83,6 +131,7 @@ func (m *told) script(t *testing.T, fsys vfs.FS) {
 			if err == nil {
 				m.rows = row
 			}
+			m.send(t, j, bobs(t)[:2*i+run+1])
 		}
 		j.Close(t.Context())
 	}
