@@ -154,7 +154,7 @@ func (i *intake) finish() {
 	j := i.j
 	for _, s := range i.order {
 		for _, c := range j.waiting.streams[s.stream] {
-			c.old = true
+			c.settle()
 		}
 	}
 	i.report.Count()

@@ -625,3 +625,27 @@ func TestEventThatWaitsIsNotTakenOnceItsKeyIsWithdrawn(t *testing.T) {
 	}
 	wantSessions(t, j, "b1")
 }
+
+// Copies of a long run that nobody vouches for must not multiply the work.
+func TestCopiesOfAForgedRunCostNoMoreThanTheirNumber(t *testing.T) {
+	m, j, bob := peered(t)
+	s := m.streamOf(bob)
+	var run, twice []*event.Event
+	prev := (*event.Event)(nil)
+	for i := range 200 {
+		prev = m.forge(m.sealBy(bob, s, uint64(i+1), uint64(i+10), prev, session(fmt.Sprint("b", i))))
+		run = append(run, prev)
+		twice = append(twice, prev, prev)
+	}
+	if r := m.ingest(j, twice...); r.Pending != 200 || r.Duplicate != 200 {
+		t.Errorf("%d pending, %d duplicates: %v", r.Pending, r.Duplicate, r.Rejected)
+	}
+	m.ingest(j, run...)
+	if n := j.Health().Verified; n > 800 {
+		t.Errorf("%d signatures checked for 200 events that came three times", n)
+	}
+	wantOutcomes(t, m.ingest(j, m.sealBy(bob, s, 201, 300, prev, session("good"))), "accepted")
+	if got := j.Marks()[s].Seq; got != 201 {
+		t.Errorf("mark = %d, want 201: the last one vouches for all", got)
+	}
+}

@@ -470,6 +470,14 @@ func TestBeatRaisesTheClockWithinTheLead(t *testing.T) {
 	if got := j.Health().Clock; got != 5000 {
 		t.Errorf("clock = %d, want 5000", got)
 	}
+	pass(time.Minute)
+	if err := j.SaveBeats(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m.clock = fake(j)
+	if j = m.start(); j.Health().Clock != 5000 {
+		t.Errorf("clock = %d after a restart, want 5000", j.Health().Clock)
+	}
 	o.last = m.sealBy(o.key, o.stream(), 3, 5001+1<<24, o.last, session("b3"))
 	pass(time.Second)
 	told(j, o.beat(), 0)

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -14,8 +15,22 @@ type candidate struct {
 	at    int  // its number in the batch under way, since when it waits if at all
 	old   bool // it waits since an earlier batch
 
-	checked, good bool // its own signature was looked at, and is good
-	reached       bool // it is authentic
+	checked, good bool    // its own signature was looked at, and is good
+	reached       bool    // it is authentic
+	barren        *intake // the batch in which nothing reaches it
+}
+
+// settle lets c wait by itself: it keeps nothing of the batch that it came in,
+// whose bytes may lie in one large buffer.
+func (c *candidate) settle() {
+	c.barren = nil
+	if c.old {
+		return
+	}
+	c.old = true
+	if e, err := event.Parse(bytes.Clone(c.event.Raw)); err == nil { // it was parsed before
+		c.event = e
+	}
 }
 
 // pool holds the candidates that wait, in the bounds of the limits: one for each

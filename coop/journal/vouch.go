@@ -5,8 +5,8 @@ package journal
 // up the run that c begins and looks at signatures from its end: with an honest
 // author the first one it looks at is good.
 func (i *intake) authentic(c *candidate) bool {
-	if c.reached {
-		return true
+	if c.reached || c.barren == i {
+		return c.reached
 	}
 	run := []*candidate{c}
 	for next := i.heir(c); next != nil; next = i.heir(next) {
@@ -20,6 +20,9 @@ func (i *intake) authentic(c *candidate) bool {
 			below.reached = true
 		}
 		return true
+	}
+	for _, one := range run { // what is in sight stays so for this batch
+		one.barren = i
 	}
 	return false
 }
