@@ -34,27 +34,3 @@ func (j *Journal) forsake() {
 	j.own = numbering{stream: ident.NewStream(j.runtime.Node, j.runtime.ID, ident.NewInstance())}
 	j.run.Run++
 }
-
-// end is how far a stream reaches, own events included that are numbered and not
-// yet synced.
-func (j *Journal) end(s ident.Stream) end {
-	h := j.heads.of(s)
-	e := end{h.seq, h.lamport, h.hash}
-	if s.Node() != j.runtime.Node {
-		return e
-	}
-	for _, p := range j.pending {
-		if p.Stream == s {
-			e = endOf(p)
-		}
-	}
-	return e
-}
-
-// An end is the last event of a stream.
-type end struct {
-	seq, lamport uint64
-	hash         [32]byte
-}
-
-func endOf(e *event.Event) end { return end{e.Seq, e.Lamport, e.Hash} }

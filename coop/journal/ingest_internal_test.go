@@ -649,3 +649,30 @@ func TestCopiesOfAForgedRunCostNoMoreThanTheirNumber(t *testing.T) {
 		t.Errorf("mark = %d, want 201: the last one vouches for all", got)
 	}
 }
+
+// A hostile relay fills all places to wait with forged events of everybody.
+// Streams that come in order go on as if nothing was.
+func TestFloodOfForgedEventsBlocksNobody(t *testing.T) {
+	m, bob, eve := newMachine(t, "ada"), keyOf(t, "bob"), keyOf(t, "eve")
+	m.cfg.Trust = trust(bob, eve)
+	m.cfg.Limits.PendingTotal = 50
+	j := m.start()
+	b, e := m.line(bob, "b", 40), m.line(eve, "e", 40)
+	var flood []*event.Event
+	for _, one := range slices.Concat(b, e) {
+		flood = append(flood, m.forge(one))
+	}
+	m.ingest(j, flood...)
+	if j.waiting.total != 50 {
+		t.Fatalf("%d wait, want all places taken", j.waiting.total)
+	}
+	for n := 0; n < 40; n += 8 {
+		if r := m.ingest(j, slices.Concat(b[n:n+8], e[n:n+8])...); r.Accepted != 16 {
+			t.Errorf("of 16 events in order %d were taken: %v", r.Accepted, r.Rejected)
+		}
+		m.ingest(j, flood...)
+	}
+	if len(j.heads) != 2 || j.waiting.total != 0 || len(j.waiting.nodes) != 0 {
+		t.Errorf("%d streams held, %d still wait", len(j.heads), j.waiting.total)
+	}
+}
