@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"iter"
 
@@ -33,4 +34,16 @@ type disk struct{ *seglog.Log }
 
 func (d disk) Enqueue(turn uint64, reserve bool, recs ...[]byte) ticket {
 	return d.Log.Enqueue(turn, reserve, recs...)
+}
+
+// From gives records that stay: an event keeps the bytes that it was read from.
+func (d disk) From(index uint64) iter.Seq2[seglog.Record, error] {
+	return func(yield func(seglog.Record, error) bool) {
+		for rec, err := range d.Log.From(index) {
+			rec.Data = bytes.Clone(rec.Data)
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
 }

@@ -47,9 +47,11 @@ func newSeal(salt uint64) seal {
 // headerCRC covers the salt, the offset of the frame in its file and the
 // header before the checksum.
 func (s seal) headerCRC(off int64, header []byte) uint32 {
-	var at [8]byte
-	binary.LittleEndian.PutUint64(at[:], uint64(off))
-	return crc32.Update(crc32.Update(s.header, castagnoli, at[:]), castagnoli, header[:36])
+	c := ^s.header // byte by byte: a slice of the offset would go to the heap for each frame
+	for i := 0; i < 64; i += 8 {
+		c = castagnoli[byte(c)^byte(off>>i)] ^ c>>8
+	}
+	return crc32.Update(^c, castagnoli, header[:36])
 }
 
 // A frame is the header of a record or a mark.

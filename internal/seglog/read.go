@@ -9,14 +9,13 @@ import (
 // A Record is one record of the log.
 type Record struct {
 	Index uint64
-	// Data stays valid, and must not be changed: it is part of a block of
-	// 64 KiB or more that came off the disk at once. Clone what is kept for
-	// long.
+	// Data must not be changed. That of Read belongs to the caller; that of From
+	// is valid until the next step of the iteration.
 	Data []byte
 }
 
 const (
-	readChunk   = 64 << 10
+	readChunk   = 256 << 10
 	lookupChunk = placeStride + 8<<10
 )
 
@@ -92,7 +91,6 @@ func (s *store) From(index uint64) iter.Seq2[Record, error] {
 func (s *store) readSpan(sp *span, next, end uint64, yield func(Record, error) bool) bool {
 	defer sp.file.release()
 	w := s.walk(sp, next, readChunk)
-	w.fresh = true
 	for {
 		ok, err := w.next()
 		if err != nil {

@@ -1,6 +1,7 @@
 package filestore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
@@ -127,7 +128,7 @@ func (c *cursor) stretch(t *trail, yield func(storage.Record, error) bool) bool 
 		case own > c.next:
 			return c.lost(yield, nil)
 		case own == c.next:
-			if c.next++; !yield(storage.Record{Seq: own, Data: data}, nil) {
+			if c.next++; !yield(storage.Record{Seq: own, Data: bytes.Clone(data)}, nil) {
 				return false
 			}
 			if c.next > c.tip {
