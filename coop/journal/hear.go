@@ -56,6 +56,7 @@ func (j *Journal) hear(b *event.Beat, take func(*life), word time.Duration) bool
 	j.lives.touch(b.Stream)
 	j.heardOfUs(l)
 	j.settled = true
+	j.lives.trim(j.cfg.Limits, now)
 	return true
 }
 

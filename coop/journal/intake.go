@@ -77,9 +77,13 @@ func (i *intake) settled(c *candidate, err error) {
 func (j *Journal) landTaken(b *batch, index uint64) {
 	for n, e := range b.taken {
 		j.ours(e)
-		if refused := j.arrive(Arrival{Event: e, Index: index + uint64(n)}); refused != "" {
+		refused := j.arrive(Arrival{Event: e, Index: index + uint64(n)})
+		if refused != "" {
 			j.health.refuse(refused) // unreachable unless it was judged wrongly: a reload judges alike
 		}
+	}
+	if len(b.taken) > 0 {
+		j.lives.trim(j.cfg.Limits, j.clock.Boot())
 	}
 }
 

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/comity-dev/comity/coop/event"
@@ -14,6 +15,7 @@ type life struct {
 	stream ident.Stream
 	record string // run record, "" when the first event does not tell or is not held
 	run    uint64
+	held   bool          // some event of it is
 	begun  bool          // its first event is held
 	known  time.Duration // when this run of ours first knew it
 	second bool          // of our key, and not written by us
@@ -121,6 +123,7 @@ func (ls *lives) of(s ident.Stream, now time.Duration) *life {
 // begin takes in the first event of a stream that is held.
 func (ls *lives) begin(e *event.Event, now time.Duration) {
 	l := ls.of(e.Stream, now)
+	l.held = true
 	if e.Seq > 1 {
 		return
 	}
@@ -141,22 +144,55 @@ func (ls *lives) touch(s ident.Stream) {
 }
 
 // room reports whether a stream that is not known yet may enter, by the bounds on
-// what others send. Runs that a later one succeeded do not count for their node,
-// nor do those of which only old beats are known.
+// what others send. Of runs that are not held those count that were just heard:
+// nobody keeps others out by the names of runs that never were. Runs that a later
+// one succeeded do not count for their node.
 func (ls *lives) room(s ident.Stream, lim event.Limits, now time.Duration) bool {
 	if ls.byStream[s] != nil {
 		return true
 	}
-	if len(ls.byStream) >= lim.Streams {
-		return false
-	}
-	n := 0
+	all, ofNode := 0, 0
 	for _, l := range ls.byNode[s.Node()] {
-		if l.begun && !ls.succeeded(l) || l.fresh(now, lim.Expiry) {
-			n++
+		if l.held && !ls.succeeded(l) || l.fresh(now, lim.Expiry) {
+			ofNode++
 		}
 	}
-	return n < lim.NodeStreams
+	if ofNode >= lim.NodeStreams {
+		return false
+	}
+	if len(ls.byStream) < lim.Streams {
+		return true
+	}
+	for _, l := range ls.byStream {
+		if l.held || l.fresh(now, lim.Expiry) {
+			all++
+		}
+	}
+	return all < lim.Streams
+}
+
+// trim forgets runs that are not held and were not heard for one expiry, the
+// longest known first, while more are known than the bound.
+func (ls *lives) trim(lim event.Limits, now time.Duration) {
+	for len(ls.byStream) > lim.Streams {
+		var oldest *life
+		for _, l := range ls.byStream {
+			if l.held || l.fresh(now, lim.Expiry) || oldest != nil && !l.before(oldest) {
+				continue
+			}
+			oldest = l
+		}
+		if oldest == nil {
+			return
+		}
+		node := oldest.stream.Node()
+		delete(ls.byStream, oldest.stream)
+		ls.byNode[node] = slices.DeleteFunc(ls.byNode[node], func(l *life) bool { return l == oldest })
+	}
+}
+
+func (l *life) before(m *life) bool {
+	return l.known < m.known || l.known == m.known && l.stream < m.stream
 }
 
 // succeeded reports whether a later run of l's record is held.

@@ -601,3 +601,34 @@ func FuzzDecodeBeats(f *testing.F) {
 		}
 	})
 }
+
+// A key that is believed names runs without end, and beats in each. It fills its
+// own places while they are fresh, and never those of others.
+func TestBeatsOfRunsThatNeverWereKeepNobodyOut(t *testing.T) {
+	m, bob, eve := newMachine(t, "ada"), keyOf(t, "bob"), keyOf(t, "eve")
+	m.cfg.Trust = trust(bob, eve)
+	m.cfg.Limits.NodeStreams, m.cfg.Limits.Streams = 4, 10
+	j := m.start()
+	for round := range 6 {
+		taken := 0
+		for range 8 {
+			if told(j, m.origin(eve, session("e")).beat(), 0) {
+				taken++
+			}
+		}
+		if taken != 4 {
+			t.Errorf("round %d: %d beats of new runs are taken, want 4", round, taken)
+		}
+		if n := len(j.lives.byStream); n > 10 || n != len(j.lives.byNode[eve.Node()]) {
+			t.Fatalf("round %d: %d streams are known, %d of eve", round, n, len(j.lives.byNode[eve.Node()]))
+		}
+		fake(j).Advance(expiry)
+	}
+	for range 4 {
+		wantOutcomes(t, m.ingest(j, m.line(bob, "b", 1)...), "accepted")
+	}
+	wantOutcomes(t, m.ingest(j, m.line(bob, "b", 1)...), "capacity")
+	if n := len(j.lives.byStream); n > 10 {
+		t.Errorf("%d streams are known, want at most 10", n)
+	}
+}
