@@ -68,7 +68,7 @@ func (s *stage) injected() (n int) {
 		s.Fatal(err)
 	}
 	for _, trace := range traces {
-		n += bytes.Count(read(s.T, trace), []byte("INJECTED)"))
+		n += bytes.Count(read(s.TB, trace), []byte("INJECTED)"))
 	}
 	return n
 }

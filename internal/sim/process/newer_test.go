@@ -49,7 +49,7 @@ func TestNewerSegmentFormatIsLeftAlone(t *testing.T) {
 // setVersion writes a format version into both headers of a segment.
 func (s *stage) setVersion(segment string, version uint32) {
 	s.Helper()
-	b := read(s.T, segment)
+	b := read(s.TB, segment)
 	for _, off := range []int{0, 4096} {
 		h := b[off : off+80]
 		binary.LittleEndian.PutUint32(h[8:], version)
@@ -61,7 +61,7 @@ func (s *stage) setVersion(segment string, version uint32) {
 	s.write(segment, b, 0o600)
 }
 
-func read(t *testing.T, path string) []byte {
+func read(t testing.TB, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -57,18 +57,18 @@ func long() bool { return os.Getenv("COMITY_LONG") != "" }
 
 // A stage is a state folder and a repository with worktrees, of one test.
 type stage struct {
-	*testing.T
+	testing.TB
 	home  string
 	trees []string // folders of the worktrees
 }
 
-func newStage(t *testing.T, worktrees int) *stage {
+func newStage(t testing.TB, worktrees int) *stage {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cp") // short: a socket's path has few bytes
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{T: t, home: filepath.Join(dir, "h")}
+	s := &stage{TB: t, home: filepath.Join(dir, "h")}
 	t.Cleanup(func() {
 		s.stop()
 		os.RemoveAll(dir)
