@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 // events move marks.
 func (j *Journal) MergeMarks(theirs event.Marks) (risen int) {
 	now := j.clock.Boot()
-	for s, m := range theirs {
+	for _, s := range slices.Sorted(maps.Keys(theirs)) { // so that a simulation repeats
+		m := theirs[s]
 		if m.Beat != nil && m.Beat.Stream == s && j.hear(m.Beat, func(l *life) {
 			l.hear(m.Beat, now, m.Age, j.cfg.Limits.Expiry)
 		}, m.Age) {
