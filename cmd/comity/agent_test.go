@@ -51,20 +51,25 @@ func agentMain() {
 	}
 }
 
-// agents are those of a script.
+// agents are those of one script: scripts run beside each other, and call theirs
+// by the same names.
 type agents map[string]*agent
 
-func (as agents) commands() map[string]func(*testscript.TestScript, bool, []string) {
+// agentsKey is where a script's agents are among its values.
+type agentsKey struct{}
+
+func agentCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	all := commands()
-	all["agent"] = as.start
-	all["hook"] = as.hook
-	all["shell"] = as.shell
-	all["endagent"] = as.end
+	for name, f := range map[string]func(agents, *testscript.TestScript, []string){
+		"agent": agents.start, "hook": agents.hook, "shell": agents.shell, "endagent": agents.end,
+	} {
+		all[name] = func(ts *testscript.TestScript, _ bool, args []string) { f(ts.Value(agentsKey{}).(agents), ts, args) }
+	}
 	return all
 }
 
 // agent NAME: an agent begins in the current folder.
-func (as agents) start(ts *testscript.TestScript, _ bool, args []string) {
+func (as agents) start(ts *testscript.TestScript, args []string) {
 	cmd := command(ts, []string{"fakeagent"})
 	in, err := cmd.StdinPipe()
 	ts.Check(err)
@@ -81,11 +86,11 @@ func (as agents) start(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // endagent NAME: the agent's process ends without a word.
-func (as agents) end(ts *testscript.TestScript, _ bool, args []string) { as[args[0]].in.Close() }
+func (as agents) end(_ *testscript.TestScript, args []string) { as[args[0]].in.Close() }
 
 // hook NAME EVENT [TOOL WHAT]: one hook call; what it answers is there for
 // stdout. It has to succeed within a second.
-func (as agents) hook(ts *testscript.TestScript, neg bool, args []string) {
+func (as agents) hook(ts *testscript.TestScript, args []string) {
 	a := as[args[0]]
 	event := args[1]
 	said := map[string]any{"session_id": a.conversation, "cwd": a.dir, "transcript_path": "/t.jsonl", "hook_event_name": eventNames[event]}
@@ -107,7 +112,7 @@ func (as agents) hook(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // shell NAME LINE: the agent's own shell runs a line.
-func (as agents) shell(ts *testscript.TestScript, _ bool, args []string) {
+func (as agents) shell(ts *testscript.TestScript, args []string) {
 	a := as[args[0]]
 	as.run(ts, a, call{a.dir, args[1], ""})
 }

@@ -26,9 +26,10 @@ func TestMainJob(t *testing.T) {
 		Dir: "testdata/job",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("REPO", repo)
+			env.Values[agentsKey{}] = agents{}
 			return setUp(t, env)
 		},
-		Cmds: agents{}.commands(),
+		Cmds: agentCommands(),
 	})
 }
 
