@@ -118,31 +118,16 @@ func reason(err error) string {
 }
 
 func (a *app) handoverListCommand() *cobra.Command {
-	req := api.HandoverListRequest{}
-	c := a.command(&cobra.Command{
-		Use:   "list",
-		Short: "List the handovers on offer, newest first",
-		Args:  cobra.NoArgs,
-	}, func(cmd *cobra.Command, _ []string) error {
-		w, err := a.where()
-		if err != nil {
-			return err
-		}
-		req.Where = w
-		rep, err := ask[api.HandoverListReply](cmd.Context(), a, api.OpHandoverList, req)
-		if err != nil || a.json {
-			return err
-		}
+	return listCommand(a, "List the handovers on offer, newest first", "also those taken, declined or withdrawn", api.OpHandoverList, func(w api.Where, all bool) any {
+		return api.HandoverListRequest{Where: w, All: all}
+	}, func(rep api.HandoverListReply) {
 		if len(rep.Handovers) == 0 {
 			a.note("no handovers")
 		}
 		for _, h := range rep.Handovers {
 			a.out.handover(h, ages{})
 		}
-		return nil
 	})
-	c.Flags().BoolVar(&req.All, "all", false, "also those taken, declined or withdrawn")
-	return c
 }
 
 // handoverNamed is a command on one handover. Done is what it then is; "" shows it.

@@ -110,21 +110,9 @@ func (a *app) reviewed(cmd *cobra.Command, op string, req any, done string) erro
 }
 
 func (a *app) reviewListCommand() *cobra.Command {
-	req := api.ReviewListRequest{}
-	c := a.command(&cobra.Command{
-		Use:   "list",
-		Short: "List the open reviews, newest first",
-		Args:  cobra.NoArgs,
-	}, func(cmd *cobra.Command, _ []string) error {
-		w, err := a.where()
-		if err != nil {
-			return err
-		}
-		req.Where = w
-		rep, err := ask[api.ReviewListReply](cmd.Context(), a, api.OpReviewList, req)
-		if err != nil || a.json {
-			return err
-		}
+	return listCommand(a, "List the open reviews, newest first", "also those closed", api.OpReviewList, func(w api.Where, all bool) any {
+		return api.ReviewListRequest{Where: w, All: all}
+	}, func(rep api.ReviewListReply) {
 		if len(rep.Reviews) == 0 {
 			a.note("no reviews")
 		}
@@ -135,10 +123,7 @@ func (a *app) reviewListCommand() *cobra.Command {
 				a.out.answer(ans)
 			}
 		}
-		return nil
 	})
-	c.Flags().BoolVar(&req.All, "all", false, "also those closed")
-	return c
 }
 
 // reviews prints one of several reviews, its columns under those of the others.

@@ -141,21 +141,9 @@ func (a *app) sessionCloseCommand() *cobra.Command {
 }
 
 func (a *app) sessionListCommand() *cobra.Command {
-	req := api.SessionListRequest{}
-	c := a.command(&cobra.Command{
-		Use:   "list",
-		Short: "List sessions, oldest first",
-		Args:  cobra.NoArgs,
-	}, func(cmd *cobra.Command, _ []string) error {
-		w, err := a.where()
-		if err != nil {
-			return err
-		}
-		req.Where = w
-		rep, err := ask[api.SessionListReply](cmd.Context(), a, api.OpSessionList, req)
-		if err != nil || a.json {
-			return err
-		}
+	return listCommand(a, "List sessions, oldest first", "also those that have ended", api.OpSessionList, func(w api.Where, all bool) any {
+		return api.SessionListRequest{Where: w, All: all}
+	}, func(rep api.SessionListReply) {
 		if len(rep.Sessions) == 0 {
 			a.note("no sessions")
 		}
@@ -163,8 +151,5 @@ func (a *app) sessionListCommand() *cobra.Command {
 		for i := range rep.Sessions {
 			show(i)
 		}
-		return nil
 	})
-	c.Flags().BoolVar(&req.All, "all", false, "also those that have ended")
-	return c
 }
