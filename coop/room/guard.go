@@ -41,7 +41,7 @@ func (r *Room) Guard(_ context.Context, a Actor, req api.GuardRequest) (api.Guar
 }
 
 func (r *Room) guard(v look, a Actor, paths []string, out *api.GuardReply) {
-	if r.nobodyElse(v, out.Session) {
+	if r.nothingClaimed(v, out.Session) {
 		return
 	}
 	claims := map[string]bool{}
@@ -53,9 +53,9 @@ func (r *Room) guard(v look, a Actor, paths []string, out *api.GuardReply) {
 	}
 }
 
-// nobodyElse is the quick answer for who is alone: no claims but its own, and
-// none that was lost.
-func (r *Room) nobodyElse(v look, sid string) bool {
+// nothingClaimed is the quick answer where no session holds anything and the
+// acting one has lost nothing.
+func (r *Room) nothingClaimed(v look, sid string) bool {
 	if len(r.losses[sid]) > 0 {
 		return false
 	}
@@ -85,17 +85,16 @@ func (r *Room) guardPath(v look, a Actor, path string, claims map[string]bool, o
 			out.Deny = fmt.Sprintf("%s is claimed by %s%s", shown, who(c), aside(c.Intent))
 		}
 	}
-	var own *fold.Claim
 	if p.Verdict != api.CheckLapsed && p.Claim != "" && !claims[p.Claim] {
 		if key, err := event.ParseKey(p.Claim); err == nil {
 			if c, ok := v.State().Claim(key); ok {
-				own, claims[p.Claim] = &c, true
+				claims[p.Claim] = true
 				out.Claims = append(out.Claims, r.claimView(v, c, out.Session))
 			}
 		}
 	}
 	for _, l := range r.losses[out.Session] {
-		if _, ok := l.scope.Covers(path); !ok || p.Claim != "" && p.Epoch > l.epoch || own != nil && own.Epoch > l.epoch {
+		if _, ok := l.scope.Covers(path); !ok || p.Claim != "" && p.Epoch > l.epoch {
 			continue
 		}
 		if out.Deny == "" {
