@@ -1,0 +1,134 @@
+package gate
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/comity-dev/comity/internal/canon"
+)
+
+type payloadForm struct {
+	Payload
+	V uint64 `json:"v"`
+}
+
+type decisionForm struct {
+	Decision
+	V uint64 `json:"v"`
+}
+
+// EncodePayload returns the byte form of p. The error is a *FieldError.
+func EncodePayload(p Payload) ([]byte, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	return encode("payload", payloadForm{p, Schema}, MaxPayloadBytes)
+}
+
+// DecodePayload is the inverse of EncodePayload and takes nothing else. The
+// error is a *DecodeError or an *UnsupportedSchemaError.
+func DecodePayload(b []byte) (Payload, error) {
+	var f payloadForm
+	if err := decode("payload", b, MaxPayloadBytes, &f, &f.V); err != nil {
+		return Payload{}, err
+	}
+	if err := f.Check(); err != nil {
+		return Payload{}, &DecodeError{"payload", Invalid, err}
+	}
+	return f.Payload, nil
+}
+
+// EncodeDecision returns the byte form of d. The error is a *FieldError.
+func EncodeDecision(d Decision) ([]byte, error) {
+	if err := d.Check(); err != nil {
+		return nil, err
+	}
+	return encode("decision", decisionForm{d, Schema}, MaxDecisionBytes)
+}
+
+// DecodeDecision is the inverse of EncodeDecision and takes nothing else. The
+// error is a *DecodeError or an *UnsupportedSchemaError.
+func DecodeDecision(b []byte) (Decision, error) {
+	var f decisionForm
+	if err := decode("decision", b, MaxDecisionBytes, &f, &f.V); err != nil {
+		return Decision{}, err
+	}
+	if err := f.Check(); err != nil {
+		return Decision{}, &DecodeError{"decision", Invalid, err}
+	}
+	return f.Decision, nil
+}
+
+func encode(subject string, v any, limit int) ([]byte, error) {
+	b, err := canon.Marshal(v)
+	if err != nil {
+		return nil, &FieldError{subject, err.Error()}
+	}
+	if len(b) > limit {
+		return nil, tooLong(subject, len(b), limit)
+	}
+	return b, nil
+}
+
+// decode reads b into form, of which version is the member "v". That b is the one
+// spelling is shown by writing it again.
+func decode(subject string, b []byte, limit int, form any, version *uint64) error {
+	if len(b) > limit {
+		return &DecodeError{subject, TooLarge, nil}
+	}
+	if err := json.Unmarshal(b, form, json.RejectUnknownMembers(true)); err != nil {
+		if v := peekVersion(b); v > Schema {
+			return &UnsupportedSchemaError{subject, v, Schema}
+		}
+		return refuse(subject, err)
+	}
+	if *version > Schema {
+		return &UnsupportedSchemaError{subject, *version, Schema}
+	}
+	if *version == 0 {
+		return &DecodeError{subject, Invalid, &FieldError{"v", "missing"}}
+	}
+	if again, err := canon.Marshal(form); err != nil || !bytes.Equal(again, b) {
+		return &DecodeError{subject, NotCanonical, canon.Check(b)}
+	}
+	return nil
+}
+
+// peekVersion returns the version of a form whose other members this build
+// does not read, 0 when there is none to be found.
+func peekVersion(b []byte) uint64 {
+	var f struct {
+		V uint64 `json:"v"`
+	}
+	if json.Unmarshal(b, &f) != nil {
+		return 0
+	}
+	return f.V
+}
+
+// refuse makes a typed refusal of an error of package json. It keeps no value of
+// the bytes, which may be private.
+func refuse(subject string, err error) error {
+	var semantic *json.SemanticError
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &semantic):
+		reason := WrongType
+		switch {
+		case semantic.Err == json.ErrUnknownName:
+			reason = UnknownField
+		case bytes.HasPrefix(semantic.JSONValue, []byte("-")):
+			reason = Negative
+		}
+		return &DecodeError{subject, reason, &FieldError{string(semantic.JSONPointer), "see the reason"}}
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return &DecodeError{subject, DuplicateKey, err}
+	case errors.As(err, &syntax) && strings.Contains(syntax.Error(), "after top-level value"):
+		return &DecodeError{subject, Trailing, err}
+	}
+	return &DecodeError{subject, Malformed, err}
+}
