@@ -1,0 +1,68 @@
+package event
+
+import "fmt"
+
+// Check reports whether e can be an event of a session: nil, an
+// *UnknownEventTypeError, or a *FieldError that names what is wrong.
+func (ks *Kinds) Check(e Event) error {
+	if e.Body == nil {
+		return &UnknownEventTypeError{}
+	}
+	name := e.Body.Kind()
+	kind, ok := ks.Lookup(name)
+	switch {
+	case !ok:
+		return &UnknownEventTypeError{name}
+	case e.Schema > kind.Version:
+		return &UnsupportedSchemaError{name, e.Schema, kind.Version}
+	case e.Visibility != kind.Visibility:
+		return &FieldError{name, "header.visibility", "not that of the kind"}
+	}
+	level := e.At.Level()
+	if level < kind.Least || level > kind.Most {
+		return &FieldError{name, "header.at", fmt.Sprintf("reaches to level %d, want %d to %d", level, kind.Least, kind.Most)}
+	}
+	return first(e.Header.check(name), kind.check(e.Body))
+}
+
+func (h Header) check(kind string) error {
+	return first(
+		text(kind, "header.agent", h.Agent, 0, MaxName),
+		h.At.check(kind, "header.at"),
+		h.Cause.Check(kind, "header.cause"),
+		count(kind, "header.created_at", h.CreatedAt, 0),
+		needID(kind, "header.id", h.ID),
+	)
+}
+
+func (c Coordinates) check(kind, field string) error {
+	if c.Step != "" && c.Turn == "" || c.Turn != "" && c.Loop == "" || c.Loop != "" && c.Session == "" {
+		return &FieldError{kind, field, "a coordinate is there without the one that it is in"}
+	}
+	return first(
+		mayID(kind, field+".loop", c.Loop),
+		mayID(kind, field+".session", c.Session),
+		mayID(kind, field+".step", c.Step),
+		mayID(kind, field+".turn", c.Turn),
+	)
+}
+
+// Check reports whether c can be stored under a field of a kind: nil, or a
+// *FieldError.
+func (c Cause) Check(kind, field string) error {
+	return first(
+		c.Agency.Check(kind, field+".agency"),
+		c.At.check(kind, field+".at"),
+		mayID(kind, field+".command", c.Command),
+		mayID(kind, field+".event", c.Event),
+		mayID(kind, field+".tool", c.Tool),
+	)
+}
+
+// Check reports whether a is known or unsaid: nil, or a *FieldError.
+func (a Agency) Check(kind, field string) error {
+	if a != "" && a != Human && a != Machine {
+		return &FieldError{kind, field, "unknown"}
+	}
+	return nil
+}

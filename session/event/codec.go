@@ -1,0 +1,116 @@
+package event
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/comity-dev/comity/internal/canon"
+)
+
+// The envelope of an event as it is stored.
+type envelope struct {
+	Body   jsontext.Value `json:"body"`
+	Header Header         `json:"header"`
+	Kind   string         `json:"kind"`
+	V      uint64         `json:"v"`
+}
+
+// Encode returns the stored form of e: equal events give equal bytes. The error is
+// what Check returns, or an *EphemeralNotPersistableError.
+func (ks *Kinds) Encode(e Event) ([]byte, error) {
+	if err := ks.Check(e); err != nil {
+		return nil, err
+	}
+	kind, _ := ks.Lookup(e.Body.Kind())
+	if kind.Class == Ephemeral {
+		return nil, &EphemeralNotPersistableError{kind.Name}
+	}
+	return kind.encode(e)
+}
+
+// Decode is the inverse of Encode and takes nothing else. The error is a
+// *DecodeError, an *UnknownEventTypeError, an *UnsupportedSchemaError or an
+// *EphemeralNotPersistableError.
+func (ks *Kinds) Decode(b []byte) (Event, error) {
+	if len(b) > MaxEventBytes {
+		return Event{}, &DecodeError{"event", ReasonTooLarge, nil}
+	}
+	var env envelope
+	if err := read("event", b, &env); err != nil {
+		if newer := ks.newer(b); newer != nil {
+			return Event{}, newer
+		}
+		return Event{}, err
+	}
+	kind, ok := ks.Lookup(env.Kind)
+	switch {
+	case !ok:
+		return Event{}, &UnknownEventTypeError{env.Kind}
+	case kind.Class == Ephemeral:
+		return Event{}, &EphemeralNotPersistableError{env.Kind}
+	case env.V > kind.Version:
+		return Event{}, &UnsupportedSchemaError{env.Kind, env.V, kind.Version}
+	case env.V == 0:
+		return Event{}, &DecodeError{env.Kind, ReasonInvalid, &FieldError{env.Kind, "v", "missing"}}
+	}
+	body, err := kind.decode(env.Body)
+	if err != nil {
+		return Event{}, err
+	}
+	e := Event{Header: env.Header, Body: body}
+	if env.V < kind.Version {
+		e.Schema = env.V
+	}
+	if err := ks.Check(e); err != nil {
+		return Event{}, &DecodeError{env.Kind, ReasonInvalid, err}
+	}
+	if again, err := kind.encode(e); err != nil || !bytes.Equal(again, b) {
+		return Event{}, &DecodeError{env.Kind, ReasonNotCanonical, canon.Check(b)}
+	}
+	return e, nil
+}
+
+// newer returns the error about bytes of a later schema, of which only the kind
+// and the version are read; nil when they are not that.
+func (ks *Kinds) newer(b []byte) error {
+	var env struct {
+		Kind string `json:"kind"`
+		V    uint64 `json:"v"`
+	}
+	if json.Unmarshal(b, &env) != nil {
+		return nil
+	}
+	if kind, ok := ks.Lookup(env.Kind); ok && env.V > kind.Version {
+		return &UnsupportedSchemaError{env.Kind, env.V, kind.Version}
+	}
+	return nil
+}
+
+// encode writes the members in their order; the two parts are canonical.
+func (k Kind) encode(e Event) ([]byte, error) {
+	body, err := Marshal(e.Body)
+	if err != nil {
+		return nil, &FieldError{k.Name, "body", err.Error()}
+	}
+	header, err := Marshal(e.Header)
+	if err != nil {
+		return nil, &FieldError{k.Name, "header", err.Error()}
+	}
+	version := e.Schema
+	if version == 0 {
+		version = k.Version
+	}
+	b := make([]byte, 0, len(body)+len(header)+len(k.Name)+64)
+	b = append(append(b, `{"body":`...), body...)
+	b = append(append(b, `,"header":`...), header...)
+	b = canon.AppendString(append(b, `,"kind":`...), k.Name)
+	b = strconv.AppendUint(append(b, `,"v":`...), version, 10)
+	b = append(b, '}')
+	if len(b) > MaxEventBytes {
+		return nil, tooLong(k.Name, "body", len(b), MaxEventBytes)
+	}
+	return b, nil
+}
