@@ -1,0 +1,127 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/comity-dev/comity/session/event"
+)
+
+// A DecodeError says why bytes are no command; see event.DecodeError for the reasons.
+type DecodeError = event.DecodeError
+
+// An UnsupportedSchemaError reports a command of a later version of the schema.
+type UnsupportedSchemaError = event.UnsupportedSchemaError
+
+// An UnknownCommandTypeError reports a kind that this build does not know.
+type UnknownCommandTypeError struct{ Kind string }
+
+func (e *UnknownCommandTypeError) Error() string {
+	return fmt.Sprintf("no command has the kind %.80q", e.Kind)
+}
+
+// Encode returns the stored form of c: equal commands give equal bytes. The error is
+// that of Check.
+func Encode(c Command) ([]byte, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	return encode(c)
+}
+
+// Decode is the inverse of Encode and takes nothing else. The error is a
+// *DecodeError, an *UnknownCommandTypeError or an *UnsupportedSchemaError.
+func Decode(b []byte) (Command, error) {
+	if len(b) > MaxCommandBytes {
+		return Command{}, &DecodeError{Subject: "command", Reason: event.ReasonTooLarge}
+	}
+	var env envelope
+	err := event.Unmarshal("command", b, &env)
+	if newer := newer(b, err); newer != nil {
+		return Command{}, newer
+	}
+	if err != nil {
+		return Command{}, err
+	}
+	read, known := readers[env.Kind]
+	switch {
+	case !known:
+		return Command{}, &UnknownCommandTypeError{env.Kind}
+	case env.V > Schema:
+		return Command{}, &UnsupportedSchemaError{Kind: env.Kind, Version: env.V, Newest: Schema}
+	case env.V == 0:
+		return Command{}, invalid(env.Kind, &FieldError{Kind: env.Kind, Field: "v", Detail: "missing"})
+	}
+	body, err := read(env.Kind, env.Body)
+	if err != nil {
+		return Command{}, err
+	}
+	c := Command{env.Header, body}
+	if err := c.Check(); err != nil {
+		return Command{}, invalid(env.Kind, err)
+	}
+	return c, nil
+}
+
+type envelope struct {
+	Body   jsontext.Value `json:"body"`
+	Header Header         `json:"header"`
+	Kind   string         `json:"kind"`
+	V      uint64         `json:"v"`
+}
+
+func encode(c Command) ([]byte, error) {
+	kind := c.Body.Kind()
+	body, err := event.Marshal(c.Body)
+	if err != nil {
+		return nil, &FieldError{Kind: kind, Field: "body", Detail: err.Error()}
+	}
+	b, err := event.Marshal(envelope{body, c.Header, kind, Schema})
+	if err != nil {
+		return nil, &FieldError{Kind: kind, Field: "header", Detail: err.Error()}
+	}
+	if len(b) > MaxCommandBytes {
+		return nil, &FieldError{Kind: kind, Field: "body", Detail: fmt.Sprintf("%d bytes, limit %d", len(b), MaxCommandBytes)}
+	}
+	return b, nil
+}
+
+// newer returns the error about bytes that this build does not read because they
+// are of a later schema, of which only the kind and the version are read.
+func newer(b []byte, err error) error {
+	var env struct {
+		Kind string `json:"kind"`
+		V    uint64 `json:"v"`
+	}
+	if err == nil || json.Unmarshal(b, &env) != nil || env.V <= Schema {
+		return nil
+	}
+	return &UnsupportedSchemaError{Kind: env.Kind, Version: env.V, Newest: Schema}
+}
+
+func invalid(kind string, err error) error {
+	return &DecodeError{Subject: kind, Reason: event.ReasonInvalid, Cause: err}
+}
+
+// readers has the reader of each kind's body.
+var readers = map[string]func(kind string, body []byte) (Body, error){
+	KindUserInput:           read[UserInput],
+	KindSubagentResult:      read[SubagentResult],
+	KindApproveToolCall:     read[ApproveToolCall],
+	KindDenyToolCall:        read[DenyToolCall],
+	KindProvideInput:        read[ProvideInput],
+	KindCancelQueued:        read[CancelQueued],
+	KindCancelDelegate:      read[CancelDelegate],
+	KindInterrupt:           read[Interrupt],
+	KindShutdown:            read[Shutdown],
+	KindCompact:             read[Compact],
+	KindProcessNotification: read[ProcessNotification],
+}
+
+func read[B Body](kind string, body []byte) (Body, error) {
+	var b B
+	err := event.Unmarshal(kind, body, &b)
+	return b, err
+}

@@ -1,0 +1,162 @@
+package runtimecommand
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Reason is why bytes are refused.
+type Reason string
+
+// The reasons of a DecodeError.
+const (
+	ReasonTooLarge     Reason = "too_large"     // over MaxBytes
+	ReasonMalformed    Reason = "malformed"     // not JSON, or not UTF-8
+	ReasonTrailing     Reason = "trailing_data" // bytes behind the object
+	ReasonDuplicateKey Reason = "duplicate_key" // a name occurs twice
+	ReasonUnknownField Reason = "unknown_field" // a member that the form does not have
+	ReasonWrongType    Reason = "wrong_type"    // a member of another type, or a number out of range
+	ReasonNegative     Reason = "negative"      // a number below 0
+	ReasonInvalid      Reason = "invalid"       // a value against its rule: the cause is a *FieldError
+	ReasonNotCanonical Reason = "not_canonical" // another spelling of what the form writes
+)
+
+// A DecodeError says why bytes are no record of this package.
+type DecodeError struct {
+	Subject string // "application" or "disposition"
+	Reason  Reason
+	Cause   error // may be nil
+}
+
+func (e *DecodeError) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("decode %s: %s: %v", e.Subject, e.Reason, e.Cause)
+	}
+	return fmt.Sprintf("decode %s: %s", e.Subject, e.Reason)
+}
+
+func (e *DecodeError) Unwrap() error { return e.Cause }
+
+// An UnsupportedSchemaError reports bytes of a later version of the schema.
+type UnsupportedSchemaError struct {
+	Subject string
+	Version uint64 // as found
+	Newest  uint64 // the highest that this build reads
+}
+
+func (e *UnsupportedSchemaError) Error() string {
+	return fmt.Sprintf("%s has schema version %d; this build reads up to %d", e.Subject, e.Version, e.Newest)
+}
+
+type applicationForm struct {
+	Application
+	V uint64 `json:"v"`
+}
+
+type dispositionForm struct {
+	Disposition
+	V uint64 `json:"v"`
+}
+
+// EncodeApplication returns the byte form of a. The error is a *FieldError.
+func EncodeApplication(a Application) ([]byte, error) {
+	if err := a.Check(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(applicationForm{a, Schema})
+}
+
+// DecodeApplication is the inverse of EncodeApplication and takes nothing else. The
+// error is a *DecodeError or an *UnsupportedSchemaError.
+func DecodeApplication(b []byte) (Application, error) {
+	var f applicationForm
+	if err := decode("application", b, &f, &f.V, func() error { return f.Check() }); err != nil {
+		return Application{}, err
+	}
+	return f.Application, nil
+}
+
+// EncodeDisposition returns the byte form of d. The error is a *FieldError.
+func EncodeDisposition(d Disposition) ([]byte, error) {
+	if err := d.Check(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(dispositionForm{d, Schema})
+}
+
+// DecodeDisposition is the inverse of EncodeDisposition and takes nothing else. The
+// error is a *DecodeError or an *UnsupportedSchemaError.
+func DecodeDisposition(b []byte) (Disposition, error) {
+	var f dispositionForm
+	if err := decode("disposition", b, &f, &f.V, func() error { return f.Check() }); err != nil {
+		return Disposition{}, err
+	}
+	return f.Disposition, nil
+}
+
+// decode reads b into form, of which version is the member "v". That b is the one
+// spelling is shown by writing it again: the members of the forms are declared in the
+// order of their names, so that package json writes them canonically.
+func decode(subject string, b []byte, form any, version *uint64, check func() error) error {
+	if len(b) > MaxBytes {
+		return &DecodeError{subject, ReasonTooLarge, nil}
+	}
+	err := json.Unmarshal(b, form, json.RejectUnknownMembers(true))
+	if v := versionOf(b, err, *version); v > Schema {
+		return &UnsupportedSchemaError{subject, v, Schema}
+	}
+	if err != nil {
+		return refuse(subject, err)
+	}
+	if *version == 0 {
+		return &DecodeError{subject, ReasonInvalid, &FieldError{"v", "missing"}}
+	}
+	if err := check(); err != nil {
+		return &DecodeError{subject, ReasonInvalid, err}
+	}
+	if again, err := json.Marshal(form); err != nil || !bytes.Equal(again, b) {
+		return &DecodeError{subject, ReasonNotCanonical, err}
+	}
+	return nil
+}
+
+// versionOf returns the version of bytes, also of those whose other members this build
+// does not read.
+func versionOf(b []byte, err error, v uint64) uint64 {
+	if err == nil {
+		return v
+	}
+	var f struct {
+		V uint64 `json:"v"`
+	}
+	if json.Unmarshal(b, &f) != nil {
+		return 0
+	}
+	return f.V
+}
+
+func refuse(subject string, err error) error {
+	var semantic *json.SemanticError
+	var syntax *jsontext.SyntacticError
+	reason := ReasonMalformed
+	switch {
+	case errors.As(err, &semantic):
+		reason = ReasonWrongType
+		switch {
+		case semantic.Err == json.ErrUnknownName:
+			reason = ReasonUnknownField
+		case bytes.HasPrefix(semantic.JSONValue, []byte("-")):
+			reason = ReasonNegative
+		}
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		reason = ReasonDuplicateKey
+	case errors.As(err, &syntax) && strings.Contains(syntax.Error(), "after top-level value"):
+		reason = ReasonTrailing
+	}
+	return &DecodeError{subject, reason, err}
+}
