@@ -1,0 +1,59 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+)
+
+// A Digest is a SHA-256. The zero Digest stands for none.
+type Digest [sha256.Size]byte
+
+// DigestOf returns the digest of data.
+func DigestOf(data []byte) Digest { return sha256.Sum256(data) }
+
+// A Fingerprint is the content of a record, to be compared with ==. Two records
+// of one journal have the same one if and only if the same frame would be stored
+// for them, but for what tells one append from another: epoch, token, place.
+// Where a caller gave a semantic digest, that stands for the content.
+//
+// It can be told from a stored frame without the content of what was offloaded.
+type Fingerprint struct {
+	kind string
+	sum  Digest
+}
+
+// FingerprintOf returns the fingerprint of a body of a kind.
+func FingerprintOf(kind string, body []byte) Fingerprint {
+	return Fingerprint{kind, DigestOf(body)}
+}
+
+// fingerprint is that of a whole record. Every part is framed by its length or
+// is of fixed length, so that no two records are written alike.
+func fingerprint(f *Frame) Fingerprint {
+	kind := f.Family.String()
+	if f.Kind != "" {
+		kind += "/" + f.Kind
+	}
+	if f.Semantic != (Digest{}) {
+		return Fingerprint{kind + "?semantic", f.Semantic}
+	}
+	h := sha256.New()
+	var n [8]byte
+	binary.LittleEndian.PutUint16(n[:], f.Schema)
+	binary.LittleEndian.PutUint16(n[2:], uint16(len(f.Route)))
+	h.Write(n[:])
+	h.Write([]byte(f.Route))
+	body := f.Body.digest()
+	h.Write(body[:])
+	if f.Family == FamilyOpaque && f.HasPublic { // the others' is derived from the body
+		public := f.Public.digest()
+		h.Write(public[:])
+	}
+	return Fingerprint{kind, Digest(h.Sum(nil))}
+}
+
+// Parts returns what a Fingerprint consists of, for those who store one.
+func (f Fingerprint) Parts() (kind string, sum Digest) { return f.kind, f.sum }
+
+// FingerprintOfParts is the inverse of Parts.
+func FingerprintOfParts(kind string, sum Digest) Fingerprint { return Fingerprint{kind, sum} }

@@ -1,0 +1,91 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/comity-dev/comity/internal/canon"
+	"github.com/comity-dev/comity/session/event"
+	"github.com/comity-dev/comity/session/gate"
+)
+
+// A gatePreparedForm is the stored form: both members in the forms of their own
+// packages.
+type gatePreparedForm struct {
+	Payload  jsontext.Value `json:"payload"`
+	Prepared jsontext.Value `json:"prepared"`
+}
+
+func encodeGatePrepared(kinds *event.Kinds, r GatePreparedRecord) ([]byte, error) {
+	if err := r.agree(); err != nil {
+		return nil, &GatePreparedEncodeError{"prepared", err}
+	}
+	prepared, err := kinds.Encode(r.prepared)
+	if err != nil {
+		return nil, &GatePreparedEncodeError{"prepared", err}
+	}
+	payload, err := gate.EncodePayload(r.payload)
+	if err != nil {
+		return nil, &GatePreparedEncodeError{"payload", err}
+	}
+	b, err := canon.Marshal(gatePreparedForm{payload, prepared})
+	if err != nil {
+		return nil, &GatePreparedEncodeError{"json", err}
+	}
+	return b, nil
+}
+
+func decodeGatePrepared(kinds *event.Kinds, b []byte) (r GatePreparedRecord, err error) {
+	var form gatePreparedForm
+	if err := strictJSON(b, &form); err != nil {
+		return r, &GatePreparedDecodeError{"json", err}
+	}
+	if r.prepared, err = kinds.Decode(form.Prepared); err != nil {
+		return r, &GatePreparedDecodeError{"prepared", err}
+	}
+	if r.payload, err = gate.DecodePayload(form.Payload); err != nil {
+		return r, &GatePreparedDecodeError{"payload", err}
+	}
+	if err := r.agree(); err != nil {
+		return r, &GatePreparedDecodeError{"prepared", err}
+	}
+	return r, nil
+}
+
+// agree returns how the event is not that of the payload.
+func (r GatePreparedRecord) agree() error {
+	body, ok := r.prepared.Body.(event.GatePrepared)
+	switch {
+	case !ok:
+		return errors.New("the event is not that of a prepared gate")
+	case body.Asks != r.payload.Kind():
+		return fmt.Errorf("the event says that the gate is a %q, the payload is a %q", body.Asks, r.payload.Kind())
+	}
+	return nil
+}
+
+// A GatePreparedEncodeError reports a prepared gate that cannot be stored.
+type GatePreparedEncodeError struct {
+	Stage string // "prepared", "payload" or "json"
+	Cause error
+}
+
+func (e *GatePreparedEncodeError) Error() string {
+	return fmt.Sprintf("encode prepared gate: %s: %v", e.Stage, e.Cause)
+}
+
+func (e *GatePreparedEncodeError) Unwrap() error { return e.Cause }
+
+// A GatePreparedDecodeError reports bytes that are no prepared gate.
+type GatePreparedDecodeError struct {
+	Stage string // "json", "prepared" or "payload"
+	Cause error
+}
+
+func (e *GatePreparedDecodeError) Error() string {
+	return fmt.Sprintf("decode prepared gate: %s: %v", e.Stage, e.Cause)
+}
+
+func (e *GatePreparedDecodeError) Unwrap() error { return e.Cause }
