@@ -82,7 +82,7 @@ func (l *Log) publish(b *batch) {
 		w.lastPlace = w.found[n-1].off
 	}
 	l.extend(b.records)
-	l.prep.want(l)
+	l.prep.want(l, int64(len(b.buf)))
 }
 
 func (l *Log) extend(records uint64) {
@@ -131,6 +131,7 @@ func (l *Log) footerRoomOf(places int) int64 {
 
 const (
 	growStep  = 1 << 20
+	leastStep = 64 << 10
 	smallStep = 64 << 10
 )
 

@@ -15,6 +15,7 @@ type preparer struct {
 	mu     sync.Mutex
 	size   int64 // of the next segment
 	ready  int64 // how much of it should be prepared by now
+	step   int64 // how much at a time
 	spare  *blank
 	stuck  bool // an error: wait for the next segment
 	halted bool // the log is being closed
@@ -41,20 +42,21 @@ func (p *preparer) start(l *Log) {
 
 // want asks for the next segment, as far as the active one is full: the zeros
 // keep pace with the records, so that they take little from them.
-func (p *preparer) want(l *Log) {
+func (p *preparer) want(l *Log, batch int64) {
 	w := &l.w
 	from := w.cap / 8
 	if p.todo == nil || w.off < from {
 		return
 	}
 	size := l.sizeAfter(w.cap)
-	ready := min(size, (w.off-from)*size/(w.cap*5/8)+growStep)
+	step := min(max(leastStep, batch*16), growStep)
+	ready := min(size, (w.off-from)*size/(w.cap*5/8)+step)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.halted || p.stuck || ready/growStep <= p.ready/growStep && ready < size || p.ready == size {
+	if p.halted || p.stuck || ready < p.ready+step && ready < size || p.ready == size {
 		return
 	}
-	p.ready, p.size = ready, size
+	p.ready, p.size, p.step = ready, size, step
 	select {
 	case p.todo <- struct{}{}:
 	default: // it is at work, and looks again
@@ -79,10 +81,10 @@ func (p *preparer) prepare(l *Log) {
 			}
 			p.spare = &blank{name: spareName, file: f, cap: p.size}
 		}
-		b := p.spare
+		b, step := p.spare, p.step
 		p.stepping.Lock()
 		p.mu.Unlock()
-		b.bad = b.step() != nil
+		b.bad = b.step(step) != nil
 		bad := b.bad
 		p.stepping.Unlock()
 		if bad {
@@ -99,8 +101,8 @@ type writebacker interface{ Writeback(off, n int64) }
 
 // step writes the next zeros, and syncs the file when it is whole: each sync
 // before would cost the log's own syncs a commit of the file system's journal.
-func (b *blank) step() error {
-	n := min(growStep, b.cap-b.alloc)
+func (b *blank) step(most int64) error {
+	n := min(most, b.cap-b.alloc)
 	if err := b.file.Preallocate(b.alloc, n); err != nil {
 		return err
 	}
