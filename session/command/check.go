@@ -19,8 +19,12 @@ func (c Command) Check() error {
 		return &UnknownCommandTypeError{}
 	}
 	k := c.Body.Kind()
-	if _, known := readers[k]; !known {
+	kind, known := kinds[k]
+	if !known {
 		return &UnknownCommandTypeError{k}
+	}
+	if !kind.is(c.Body) {
+		return &FieldError{Kind: k, Field: "body", Detail: fmt.Sprintf("is a %T", c.Body)}
 	}
 	if err := first(
 		c.Agency.Check(k, "header.agency"),

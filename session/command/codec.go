@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/go-json-experiment/json"
@@ -38,14 +39,14 @@ func Decode(b []byte) (Command, error) {
 		return Command{}, &DecodeError{Subject: "command", Reason: event.ReasonTooLarge}
 	}
 	var env envelope
-	err := event.Unmarshal("command", b, &env)
+	err := event.Read("command", b, &env)
 	if newer := newer(b, err); newer != nil {
 		return Command{}, newer
 	}
 	if err != nil {
 		return Command{}, err
 	}
-	read, known := readers[env.Kind]
+	kind, known := kinds[env.Kind]
 	switch {
 	case !known:
 		return Command{}, &UnknownCommandTypeError{env.Kind}
@@ -54,13 +55,16 @@ func Decode(b []byte) (Command, error) {
 	case env.V == 0:
 		return Command{}, invalid(env.Kind, &FieldError{Kind: env.Kind, Field: "v", Detail: "missing"})
 	}
-	body, err := read(env.Kind, env.Body)
+	body, err := kind.read(env.Kind, env.Body)
 	if err != nil {
 		return Command{}, err
 	}
 	c := Command{env.Header, body}
 	if err := c.Check(); err != nil {
 		return Command{}, invalid(env.Kind, err)
+	}
+	if again, err := encode(c); err != nil || !bytes.Equal(again, b) {
+		return Command{}, &DecodeError{Subject: env.Kind, Reason: event.ReasonNotCanonical}
 	}
 	return c, nil
 }
@@ -105,23 +109,33 @@ func invalid(kind string, err error) error {
 	return &DecodeError{Subject: kind, Reason: event.ReasonInvalid, Cause: err}
 }
 
-// readers has the reader of each kind's body.
-var readers = map[string]func(kind string, body []byte) (Body, error){
-	KindUserInput:           read[UserInput],
-	KindSubagentResult:      read[SubagentResult],
-	KindApproveToolCall:     read[ApproveToolCall],
-	KindDenyToolCall:        read[DenyToolCall],
-	KindProvideInput:        read[ProvideInput],
-	KindCancelQueued:        read[CancelQueued],
-	KindCancelDelegate:      read[CancelDelegate],
-	KindInterrupt:           read[Interrupt],
-	KindShutdown:            read[Shutdown],
-	KindCompact:             read[Compact],
-	KindProcessNotification: read[ProcessNotification],
+// A kind is how the bodies of one kind are read and known.
+type kind struct {
+	read func(name string, body []byte) (Body, error)
+	is   func(Body) bool // the struct itself: a pointer to it is refused
 }
 
-func read[B Body](kind string, body []byte) (Body, error) {
-	var b B
-	err := event.Unmarshal(kind, body, &b)
-	return b, err
+var kinds = map[string]kind{
+	KindUserInput:           of[UserInput](),
+	KindSubagentResult:      of[SubagentResult](),
+	KindApproveToolCall:     of[ApproveToolCall](),
+	KindDenyToolCall:        of[DenyToolCall](),
+	KindProvideInput:        of[ProvideInput](),
+	KindCancelQueued:        of[CancelQueued](),
+	KindCancelDelegate:      of[CancelDelegate](),
+	KindInterrupt:           of[Interrupt](),
+	KindShutdown:            of[Shutdown](),
+	KindCompact:             of[Compact](),
+	KindProcessNotification: of[ProcessNotification](),
+}
+
+func of[B Body]() kind {
+	return kind{
+		read: func(name string, body []byte) (Body, error) {
+			var b B
+			err := event.Read(name, body, &b)
+			return b, err
+		},
+		is: func(b Body) bool { _, ok := b.(B); return ok },
+	}
 }

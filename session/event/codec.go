@@ -39,7 +39,7 @@ func (ks *Kinds) Decode(b []byte) (Event, error) {
 		return Event{}, &DecodeError{"event", ReasonTooLarge, nil}
 	}
 	var env envelope
-	if err := read("event", b, &env); err != nil {
+	if err := Read("event", b, &env); err != nil {
 		if newer := ks.newer(b); newer != nil {
 			return Event{}, newer
 		}

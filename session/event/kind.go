@@ -55,7 +55,7 @@ func NewKind[B Body](r Rules[B]) Kind {
 	}
 	k.decode = func(body []byte) (Body, error) {
 		var b B
-		err := read(k.Name, body, &b)
+		err := Read(k.Name, body, &b)
 		return b, err
 	}
 	k.check = func(b Body) error {

@@ -27,7 +27,7 @@ func Marshal(v any) ([]byte, error) {
 // there are none, or another spelling is a *DecodeError about subject, which
 // holds no value of b. v is spoilt then.
 func Unmarshal(subject string, b []byte, v any) error {
-	if err := read(subject, b, v); err != nil {
+	if err := Read(subject, b, v); err != nil {
 		return err
 	}
 	if again, err := Marshal(v); err != nil || !bytes.Equal(again, b) {
@@ -36,8 +36,10 @@ func Unmarshal(subject string, b []byte, v any) error {
 	return nil
 }
 
-// read is Unmarshal but for the spelling.
-func read(subject string, b []byte, v any) error {
+// Read is Unmarshal but for the spelling: it takes other orders, escapes and spaces,
+// and members that Marshal leaves out. It is for a part of a form of which the caller
+// holds the whole against what it writes.
+func Read(subject string, b []byte, v any) error {
 	err := json.Unmarshal(b, v, json.RejectUnknownMembers(true))
 	if err == nil {
 		return nil
