@@ -22,8 +22,29 @@ type codec struct {
 	name []byte // of the pending member
 	have bool   // a member is pending: its value is read next
 
+	named bool   // the member kind was read, and is kind
+	text  copied // what the strings that are read are parts of
+
 	out  []byte
 	some bool // a member was written
+}
+
+// copied is a piece of what is read, as a string: one for all strings of a body.
+type copied struct {
+	of string
+	at int // where it begins
+}
+
+// maxCopied bounds what a single string of a body keeps in memory.
+const maxCopied = 1024
+
+// string is b as a string; it was read from the string that begins at from and
+// ends at to, with their quotes.
+func (t copied) string(b []byte, from, to int) string {
+	if from, to = from+1-t.at, to-1-t.at; to <= len(t.of) && to-from == len(b) {
+		return t.of[from:to] // no escapes
+	}
+	return string(b)
 }
 
 // need says whether a field must be there.
@@ -141,11 +162,18 @@ func (c *codec) leave(f frame) {
 	c.some = true
 }
 
-// kindIs visits the member kind, which is known by now.
+// kindIs visits the member kind. That a body which is read has it, and it is c's,
+// is for others to ask.
 func (c *codec) kindIs() {
 	if !c.reading {
 		c.put("kind")
 		c.out = canon.AppendString(c.out, c.kind)
+		return
+	}
+	if c.at("kind", optional) && c.r.Peek() == '"' {
+		kind, _ := c.r.String()
+		c.named = string(kind) == c.kind
+		c.advance()
 	}
 }
 
@@ -159,12 +187,13 @@ func (c *codec) str(name string, p *string, rule rule, n need) {
 		if !c.at(name, n) {
 			return
 		}
+		from := c.r.Offset()
 		b, ok := c.r.String()
 		if !ok {
 			c.fail(name, "want a string")
 			return
 		}
-		*p = string(b)
+		*p = c.text.string(b, from, c.r.Offset())
 		if len(b) == 0 {
 			c.fail(name, "empty")
 			return
@@ -214,8 +243,10 @@ func (c *codec) flag(name string, p **bool) {
 		*p = &v
 		c.advance()
 	case *p != nil:
+		v := **p
+		*p = &v
 		c.put(name)
-		c.out = strconv.AppendBool(c.out, **p)
+		c.out = strconv.AppendBool(c.out, v)
 	}
 }
 
@@ -262,7 +293,8 @@ func (c *codec) key(name string, p *Key) {
 func (c *codec) keyOr(name string, p **Key) {
 	var s string
 	if !c.reading && *p != nil {
-		s = (*p).String()
+		k := **p
+		*p, s = &k, k.String()
 	}
 	c.str(name, &s, isKey, optional)
 	if c.err == nil && c.reading && s != "" {

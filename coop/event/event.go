@@ -1,8 +1,6 @@
 package event
 
 import (
-	"crypto/ed25519"
-
 	"github.com/comity-dev/comity/coop/ident"
 )
 
@@ -70,7 +68,8 @@ func sessionOf(b Body) string {
 // protocol: crypto/ed25519, one signature at a time.
 func (e *Event) Verify() bool {
 	pub, ok := publicKey(e.PK)
-	return ok && ident.Verify(ed25519.PublicKey(pub[:]), ident.DomainEvent, SignedBytes(e.Raw), e.Sig)
+	before, after := signedParts(e.Raw)
+	return ok && ident.VerifyParts(pub[:], ident.DomainEvent, before, after, e.Sig)
 }
 
 // Header is what the writer of a stream sets on an event beside its body.

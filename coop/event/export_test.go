@@ -5,3 +5,11 @@ var (
 	ReadBody  = readBody
 	WriteBody = writeBody
 )
+
+// SignedParts is what Verify takes for SignedBytes.
+var SignedParts = signedParts
+
+// ParseGeneral is Parse without its ways for what most events look like.
+func ParseGeneral(raw []byte) (*Event, error) {
+	return (*Parser)(nil).parse(&envelope{testingGeneral: true}, raw)
+}

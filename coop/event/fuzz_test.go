@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"testing"
 
@@ -25,9 +26,12 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(sealJSON(f, map[string]any{"kind": "new", "a": 1}))
 	f.Add(sealJSON(f, map[string]any{"kind": "session_closed", "a": 1}))
+	f.Add(bytes.Replace(sealJSON(f, map[string]any{"kind": "new", "a": map[string]any{"kind": "session_closed"}}), []byte(`"seq":1`), []byte(`"seq":0`), 1))
+	f.Add(sealJSON(f, map[string]any{"kind": "session_closed", "a": map[string]any{"kind": "claim_acquired"}, "reason": "r", "session": "s"}))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		given := bytes.Clone(raw)
 		e, err := event.Parse(raw)
+		asAnyParserReads(t, raw, e, err)
 		if !bytes.Equal(raw, given) {
 			t.Fatal("Parse changed its input")
 		}
@@ -44,16 +48,49 @@ func FuzzParse(f *testing.F) {
 		if !bytes.Contains(given, sig) || len(event.SignedBytes(given)) != len(given)-len(sig) {
 			t.Fatalf("signed bytes of %q are not all but the signature", given)
 		}
+		if before, after := event.SignedParts(given); string(before)+string(after) != string(event.SignedBytes(given)) {
+			t.Fatalf("what is signed of %q is not %q and %q", given, before, after)
+		}
 		e.Verify()
 		e.Session()
 		printsTheSame(t, e.Body, nil)
 	})
 }
 
+// asAnyParserReads checks that the shorter ways of Parse, and what a Parser holds of
+// a stream from the event before, change nothing.
+func asAnyParserReads(t *testing.T, raw []byte, e *event.Event, err error) {
+	t.Helper()
+	if len(raw) > event.MaxEventBytes {
+		return
+	}
+	var twice event.Parser
+	first, firstErr := twice.Parse(raw)
+	second, secondErr := twice.Parse(raw)
+	general, generalErr := event.ParseGeneral(raw)
+	if !reflect.DeepEqual(e, general) || !reflect.DeepEqual(e, first) || !reflect.DeepEqual(e, second) {
+		t.Fatalf("%q is read as\n%+v\n%+v\n%+v\n%+v", raw, e, general, first, second)
+	}
+	for _, other := range []error{firstErr, secondErr, generalErr} {
+		if reasonOf(err) != reasonOf(other) {
+			t.Fatalf("%q is refused with\n%v\n%v", raw, err, other)
+		}
+	}
+}
+
+func reasonOf(err error) event.Reason {
+	var f *event.FormError
+	errors.As(err, &f)
+	if f == nil {
+		return ""
+	}
+	return f.Reason
+}
+
 // FuzzBody feeds any canonical object to the reader of every kind.
 func FuzzBody(f *testing.F) {
 	for _, body := range bodies(f) {
-		b, err := event.WriteBody(nil, body)
+		b, _, err := event.WriteBody(nil, body)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -80,9 +117,12 @@ func printsTheSame(t *testing.T, body event.Body, raw []byte) {
 	case event.Opaque, event.Unreadable:
 		return
 	}
-	b, err := event.WriteBody(nil, body)
+	b, said, err := event.WriteBody(nil, body)
 	if err != nil {
 		t.Fatalf("%+v was read, but is not written: %v", body, err)
+	}
+	if !reflect.DeepEqual(said, body) {
+		t.Fatalf("%+v was said to be written as %+v", body, said)
 	}
 	if err := canon.Check(b); err != nil {
 		t.Fatalf("written body %q: %v", b, err)

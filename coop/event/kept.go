@@ -105,14 +105,16 @@ func (c *codec) apart(name string, ranges []Range) {
 
 func (c *codec) writeKept(p *map[ident.Stream][]Range) {
 	const name = "kept"
-	if *p == nil {
-		*p = map[ident.Stream][]Range{}
+	all := make(map[ident.Stream][]Range, len(*p))
+	for s, ranges := range *p {
+		all[s] = slices.Clone(ranges)
 	}
+	*p = all
 	total := 0
 	c.put(name)
 	c.out = append(c.out, '{')
-	for i, s := range slices.Sorted(maps.Keys(*p)) {
-		ranges := (*p)[s]
+	for i, s := range slices.Sorted(maps.Keys(all)) {
+		ranges := all[s]
 		if total += len(ranges); !s.Valid() {
 			c.fail(name, streamForm(""))
 			return

@@ -17,6 +17,20 @@ func readBody(kind string, raw []byte) Body {
 	return body
 }
 
+// known is the kind of that name when this build knows it, else "".
+func known(kind []byte) string {
+	for _, k := range [...]string{
+		KindSessionOpened, KindClaimAcquired, KindClaimReleased, KindSessionClosed,
+		KindHandoverPublished, KindHandoverConsumed, KindHandoverDeclined, KindHandoverWithdrawn,
+		KindReviewRequested, KindReviewAnswered, KindReviewClosed, KindStreamSucceeded, KindStreamCheckpoint,
+	} {
+		if string(kind) == k {
+			return k
+		}
+	}
+	return ""
+}
+
 // body reads the body of c's kind; nil when the kind is unknown.
 func (c *codec) body() Body {
 	c.open()
@@ -78,36 +92,37 @@ func (c *codec) body() Body {
 }
 
 // writeBody appends the canonical JSON of b to dst when b is within the bounds
-// of its kind; else it returns a *BoundError.
-func writeBody(dst []byte, b Body) ([]byte, error) {
+// of its kind; else it returns a *BoundError. said is what readBody makes of
+// those bytes: lists in order, and no memory shared with b but its strings.
+func writeBody(dst []byte, b Body) (out []byte, said Body, err error) {
 	c := codec{out: dst}
 	switch b := b.(type) {
 	case SessionOpened:
-		write(&c, b)
+		said = write(&c, b)
 	case SessionClosed:
-		write(&c, b)
+		said = write(&c, b)
 	case ClaimAcquired:
-		write(&c, b)
+		said = write(&c, b)
 	case ClaimReleased:
-		write(&c, b)
+		said = write(&c, b)
 	case HandoverPublished:
-		write(&c, b)
+		said = write(&c, b)
 	case HandoverConsumed:
-		write(&c, b)
+		said = write(&c, b)
 	case HandoverDeclined:
-		write(&c, b)
+		said = write(&c, b)
 	case HandoverWithdrawn:
-		write(&c, b)
+		said = write(&c, b)
 	case ReviewRequested:
-		write(&c, b)
+		said = write(&c, b)
 	case ReviewAnswered:
-		write(&c, b)
+		said = write(&c, b)
 	case ReviewClosed:
-		write(&c, b)
+		said = write(&c, b)
 	case StreamSucceeded:
-		write(&c, b)
+		said = write(&c, b)
 	case StreamCheckpoint:
-		write(&c, b)
+		said = write(&c, b)
 	case nil:
 		c.fail("body", "missing")
 	default:
@@ -115,9 +130,9 @@ func writeBody(dst []byte, b Body) ([]byte, error) {
 		c.fail("body", "not the value of a kind that this build writes")
 	}
 	if c.err != nil {
-		return dst, c.err
+		return dst, nil, c.err
 	}
-	return c.out, nil
+	return c.out, said, nil
 }
 
 // A visitor is a pointer to a body of type T.
@@ -126,11 +141,13 @@ type visitor[T any] interface {
 	visit(*codec)
 }
 
-func write[T Body, P visitor[T]](c *codec, b T) {
+// write returns b as the visit left it.
+func write[T Body, P visitor[T]](c *codec, b T) Body {
 	c.kind = b.Kind()
 	c.open()
 	P(&b).visit(c)
 	if c.err == nil {
 		c.close()
 	}
+	return b
 }

@@ -43,6 +43,9 @@ func textForm(s string) string { return controlForm(s, "\n\t") }
 // controlForm refuses what is not UTF-8 and the control characters (Unicode
 // category Cc) that are not in but.
 func controlForm(s, but string) string {
+	if printable(s) {
+		return ""
+	}
 	for i, c := range s {
 		switch {
 		case c == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
@@ -52,6 +55,16 @@ func controlForm(s, but string) string {
 		}
 	}
 	return ""
+}
+
+// printable reports whether s is of ASCII characters that print alone.
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i]-0x20 >= 0x7f-0x20 {
+			return false
+		}
+	}
+	return true
 }
 
 func utf8Form(s string) string {
@@ -135,15 +148,27 @@ func (c *codec) scopes(name string, p *scope.Set, n span) {
 		entries = p.Strings()
 	}
 	list(c, name, &entries, n, strs(isEntry))
-	if c.err != nil || !c.reading || len(entries) == 0 {
+	if c.err != nil {
 		return
 	}
-	set, err := scope.ParseSet(entries)
+	if len(entries) == 0 {
+		*p = nil
+		return
+	}
+	set, err := c.set(entries, *p)
 	if err != nil {
 		c.fail(name, err.Error())
 		return
 	}
 	*p = set
+}
+
+// set is the set of entries that were read, or of given, which was written as them.
+func (c *codec) set(entries []string, given scope.Set) (scope.Set, error) {
+	if c.reading {
+		return scope.ParseSet(entries)
+	}
+	return scope.NewSet(given...)
 }
 
 // strs is a list of strings under rule.

@@ -1,8 +1,8 @@
 package event
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"strconv"
 
 	"github.com/comity-dev/comity/coop/ident"
@@ -13,7 +13,7 @@ import (
 // peers can read: a field out of bounds is a *BoundError that names the field,
 // the limit and by how much, and an event over MaxEventBytes a *TooLargeError.
 // Lists are brought into order, without repeats; b itself is not changed. The
-// event is what Parse makes of its bytes and shares no memory with b.
+// event is what Parse makes of its bytes and shares no memory with b but strings.
 func Seal(k *ident.Key, h Header, b Body) (*Event, error) {
 	kind := ""
 	if b != nil {
@@ -22,24 +22,24 @@ func Seal(k *ident.Key, h Header, b Body) (*Event, error) {
 	if err := h.check(k, kind); err != nil {
 		return nil, err
 	}
-	msg := append(strconv.AppendInt([]byte(`{"at":`), h.At, 10), `,"body":`...)
-	msg, err := writeBody(msg, b)
+	msg := append(strconv.AppendInt(append(make([]byte, 0, 1024), `{"at":`...), h.At, 10), `,"body":`...)
+	msg, said, err := writeBody(msg, b)
 	if err != nil {
 		return nil, err
 	}
-	msg, cut := h.append(msg, k.PublicHex())
-	raw := insertSignature(msg, cut, k.Sign(ident.DomainEvent, msg))
-	if len(raw) > MaxEventBytes {
-		return nil, &TooLargeError{Kind: kind, Limit: MaxEventBytes, Got: len(raw)}
+	pk := k.PublicHex()
+	msg, cut := h.append(msg, pk)
+	p := &parsed{Event: Event{
+		Repo: h.Repo, Stream: h.Stream, Seq: h.Seq, Lamport: h.Lamport, At: h.At, PK: pk, Prev: h.Prev, Body: said,
+	}}
+	p.Sig = p.sig[:]
+	copy(p.sig[:], k.Sign(ident.DomainEvent, msg))
+	p.Raw = insertSignature(msg, cut, p.Sig)
+	if len(p.Raw) > MaxEventBytes {
+		return nil, &TooLargeError{Kind: kind, Limit: MaxEventBytes, Got: len(p.Raw)}
 	}
-	e, err := Parse(raw)
-	if err != nil {
-		return nil, fmt.Errorf("seal %s: %w", kind, err) // unreachable unless Parse and Seal disagree
-	}
-	if u, bad := e.Body.(Unreadable); bad {
-		return nil, &BoundError{Kind: kind, Field: "body", Detail: u.Reason}
-	}
-	return e, nil
+	p.Hash = sha256.Sum256(p.Raw)
+	return &p.Event, nil
 }
 
 // append ends the signed object that msg begins, and returns the place where
@@ -108,4 +108,21 @@ func SignedBytes(raw []byte) []byte {
 	}
 	out := make([]byte, 0, len(raw))
 	return append(append(out, raw[:from]...), raw[to:]...)
+}
+
+const streamBytes = 32 + 1 + 16 + 1 + 16 // of a stream: a node, a runtime and an instance
+
+// signedParts returns the two pieces of raw, the bytes of an event, around its
+// member sig.
+func signedParts(raw []byte) (before, after []byte) {
+	const v, stream, sig = `","v":1}`, `,"stream":"`, `,"sig":"`
+	// Behind sig there are stream and v and, but for the members of a newer
+	// version, nothing else. Nothing but these two members of the whole object
+	// can end it so: within a string each of the quotes would be escaped.
+	to := len(raw) - len(v) - streamBytes - len(stream)
+	from := to - len(sig) - signatureDigits - len(`"`)
+	if from > 0 && string(raw[from:from+len(sig)]) == sig && string(raw[to:to+len(stream)]) == stream && string(raw[len(raw)-len(v):]) == v {
+		return raw[:from], raw[to:]
+	}
+	return SignedBytes(raw), nil
 }

@@ -52,9 +52,15 @@ func (r RepositoryID) Valid() bool { return IsHex(string(r), repositoryDigits) }
 func (c CheckoutID) Valid() bool { return IsHex(string(c), checkoutDigits) }
 
 // IsHex reports whether s is exactly digits lowercase hex digits.
-func IsHex(s string, digits int) bool {
+func IsHex[T string | []byte](s T, digits int) bool {
 	if len(s) != digits {
 		return false
+	}
+	for len(s) >= 8 {
+		if !hex8(s) {
+			return false
+		}
+		s = s[8:]
 	}
 	for i := range len(s) {
 		if nibbles[s[i]] > 15 {
@@ -62,6 +68,20 @@ func IsHex(s string, digits int) bool {
 		}
 	}
 	return true
+}
+
+// hex8 reports whether the first eight bytes of s are lowercase hex digits, all at
+// once: the high bit of each byte tells of it, as long as no sum runs over.
+func hex8[T string | []byte](s T) bool {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	if w&highs != 0 {
+		return false
+	}
+	digit := (w + ones*(0x80-'0')) &^ (w + ones*(0x80-'9'-1))
+	letter := (w + ones*(0x80-'a')) &^ (w + ones*(0x80-'f'-1))
+	return (digit|letter)&highs == highs
 }
 
 // Unhex decodes the lowercase hex digits that fill dst, and reports whether

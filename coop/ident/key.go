@@ -71,19 +71,24 @@ func (k *Key) PublicHex() string { return hex.EncodeToString(k.secret()[ed25519.
 
 // Sign signs msg under d.
 func (k *Key) Sign(d Domain, msg []byte) []byte {
-	return ed25519.Sign(k.secret(), under(d, msg))
+	return ed25519.Sign(k.secret(), under(d, msg, nil))
 }
 
 // Verify reports whether sig is pub's signature on msg under d, by the rule of
 // crypto/ed25519, the only rule of the protocol. It never panics: a key or
 // signature of another size verifies nothing.
 func Verify(pub ed25519.PublicKey, d Domain, msg, sig []byte) bool {
-	return len(pub) == ed25519.PublicKeySize && ed25519.Verify(pub, under(d, msg), sig)
+	return VerifyParts(pub, d, msg, nil, sig)
 }
 
-func under(d Domain, msg []byte) []byte {
-	b := make([]byte, 0, len(d)+len(msg))
-	return append(append(b, d...), msg...)
+// VerifyParts is Verify of a message in two pieces.
+func VerifyParts(pub ed25519.PublicKey, d Domain, msg, rest, sig []byte) bool {
+	return len(pub) == ed25519.PublicKeySize && ed25519.Verify(pub, under(d, msg, rest), sig)
+}
+
+func under(d Domain, msg, rest []byte) []byte {
+	b := make([]byte, 0, len(d)+len(msg)+len(rest))
+	return append(append(append(b, d...), msg...), rest...)
 }
 
 // Runtime returns the id of this node's daemon for repo.
