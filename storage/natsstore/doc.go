@@ -69,6 +69,8 @@
 // "kind a b", a line feed, and the data.
 //
 //	r  record         a: generation of the ledger, b: number
+//	p  records        a: generation of the ledger, b: number of the last one; the
+//	                  data is the length of each, a varint, in front of it
 //	e  end of ledger  a: generation that ended, b: its tip
 //	v  row            a: 0, b: 0
 //	g  grant          a: epoch, 0 in the message that makes it, b: 0
@@ -82,9 +84,9 @@
 //
 // The generation of a ledger is the stream's sequence number of the end before
 // it, 0 for the first. An end is stored and rolls up its subject in one step:
-// all earlier messages of the subject are removed. Records of a batch are one
-// atomic batch of the server. If a record was stored twice, which the server
-// should not do, the first one counts.
+// all earlier messages of the subject are removed. The records of a batch are
+// one message, or, beyond 1 MiB, an atomic batch of the server. If a record was
+// stored twice, which the server should not do, the first one counts.
 //
 // A blob is there with its message b, which is published last. Chunks without
 // one are left by a Put that died; Sweep removes them.

@@ -21,6 +21,9 @@ type stored struct {
 	data    []byte
 	head    head
 	bad     error // why the head or the data is not what was stored
+
+	recs  [][]byte // if it has records
+	first uint64   // the number of the first one; that of the last is head.b
 }
 
 // live reports whether m is there and does not say that something is gone.
@@ -39,6 +42,7 @@ func (m *stored) last() uint64 {
 func newStored(subject string, seq uint64, h nats.Header, data []byte) *stored {
 	m := &stored{subject: subject, seq: seq, id: h.Get(idKey), data: data}
 	m.head, m.bad = parseHead(h.Get(headKey), subject, data)
+	m.open()
 	return m
 }
 

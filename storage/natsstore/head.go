@@ -13,6 +13,7 @@ const headKey = "Comity"
 // Kinds of messages.
 const (
 	kindRecord  = 'r'
+	kindPack    = 'p'
 	kindEnd     = 'e'
 	kindRow     = 'v'
 	kindGrant   = 'g'
@@ -81,7 +82,7 @@ func parseHead(s, subject string, data []byte) (head, error) {
 // at hand.
 func parseFields(s string) (head, error) {
 	f := strings.Split(s, " ")
-	if len(f) != 4 || len(f[0]) != 1 || !strings.Contains("revgbcx", f[0]) || len(f[3]) != 8 {
+	if len(f) != 4 || len(f[0]) != 1 || !strings.Contains("rpevgbcx", f[0]) || len(f[3]) != 8 {
 		return head{}, fmt.Errorf("header %.60q is none of this store", s)
 	}
 	h := head{kind: f[0][0]}

@@ -32,7 +32,7 @@ func placeOf(m *stored) (place, error) {
 		return place{}, m.bad
 	case m.head.kind == kindEnd:
 		return place{storage.Tip{Gen: m.seq}, m.seq}, nil
-	case m.head.kind == kindRecord && m.head.b > 0:
+	case (m.head.kind == kindRecord || m.head.kind == kindPack) && m.head.b > 0:
 		return place{storage.Tip{Gen: m.head.a, Seq: m.head.b}, m.seq}, nil
 	}
 	return place{}, fmt.Errorf("message %d is a %q, not a record", m.seq, m.head.kind)
@@ -209,7 +209,7 @@ func (s *Store) append(ctx context.Context, l *ledger, name string, expected sto
 				return place{}, &storage.AmbiguousError{Op: "append", Name: name, Cause: failed(err)}
 			}
 			if first != nil {
-				next.at = first.seq
+				next.at = first.seq + uint64(len(msgs)-1)
 				return next, nil
 			}
 		case errors.Is(r.err, errWrongLast):
@@ -219,21 +219,6 @@ func (s *Store) append(ctx context.Context, l *ledger, name string, expected sto
 			return place{}, failed(r.err)
 		}
 	}
-}
-
-// records returns the messages of a batch behind p.
-func (s *Store) records(name string, p place, recs [][]byte) []*nats.Msg {
-	subject := s.names.ledger + token(name)
-	msgs := make([]*nats.Msg, len(recs))
-	for i, r := range recs {
-		h := head{kindRecord, p.tip.Gen, p.tip.Seq + uint64(i) + 1}
-		if i == 0 {
-			msgs[i] = newMsg(subject, h, p.at, r)
-			continue
-		}
-		msgs[i] = &nats.Msg{Subject: subject, Data: r, Header: nats.Header{headKey: {h.format(subject, r)}}}
-	}
-	return msgs
 }
 
 // settle finds out about an append behind p that was refused after an attempt
@@ -246,7 +231,7 @@ func (s *Store) settle(ctx context.Context, name string, p place, id string) (*s
 		return nil, err
 	case m != nil && m.id == id:
 		return m, nil
-	case m != nil && m.bad == nil && m.head == head{kindRecord, p.tip.Gen, p.tip.Seq + 1}:
+	case m != nil && m.bad == nil && m.head.a == p.tip.Gen && m.first == p.tip.Seq+1:
 		return nil, nil
 	}
 	return nil, errors.New("the place is not to be found: the ledger was deleted, or the message in it is damaged")

@@ -60,11 +60,11 @@ func (c *cursor) run(ctx context.Context, yield func(storage.Record, error) bool
 	}
 	for c.next <= c.tip.tip.Seq {
 		list, err := c.batch(ctx)
-		for _, m := range list {
+		for _, rec := range list {
 			if err := c.s.over(ctx); err != nil {
 				return fail(err)
 			}
-			if !yield(storage.Record{Seq: m.head.b, Data: m.data}, nil) {
+			if !yield(rec, nil) {
 				return false
 			}
 		}
@@ -77,7 +77,7 @@ func (c *cursor) run(ctx context.Context, yield func(storage.Record, error) bool
 
 // batch returns records from c.next on, without a gap, or the error that comes
 // in the place of c.next.
-func (c *cursor) batch(ctx context.Context) (recs []*stored, err error) {
+func (c *cursor) batch(ctx context.Context) (recs []storage.Record, err error) {
 	ctx, cancel := c.s.limit(ctx)
 	defer cancel()
 	if c.from == 0 {
@@ -92,16 +92,17 @@ func (c *cursor) batch(ctx context.Context) (recs []*stored, err error) {
 		return nil, c.failure(err)
 	}
 	for i, m := range list {
+		if c.next > c.tip.tip.Seq {
+			break // the rest came later
+		}
 		keep, err := c.check(m)
 		if err != nil && i == 0 {
 			return c.single(ctx)
 		}
-		if err != nil || m.head.b > c.tip.tip.Seq {
-			return recs, nil // what is wrong is looked at when it comes first
+		if err != nil {
+			return recs, nil // it is looked at when it comes first
 		}
-		if c.pass(m); keep {
-			recs = append(recs, m)
-		}
+		recs = c.pass(m, keep, recs)
 	}
 	if len(list) == 0 {
 		return c.single(ctx)
@@ -115,28 +116,32 @@ func (c *cursor) failure(err error) error {
 	return fmt.Errorf("read record %d of ledger %s: %w", c.next, c.name, err)
 }
 
-// numberOf returns which record m is, or was before it was damaged.
-func (c *cursor) numberOf(m *stored) uint64 {
-	if m.head.kind == kindRecord {
+// lastIn returns the number of the last record in m, or what it was before m was
+// damaged.
+func (c *cursor) lastIn(m *stored) uint64 {
+	if m.head.kind == kindRecord || m.head.kind == kindPack {
 		return m.head.b
 	}
 	return c.seen + 1
 }
 
-// pass goes behind m.
-func (c *cursor) pass(m *stored) {
-	n := c.numberOf(m)
-	c.from, c.seen = m.seq+1, max(c.seen, n)
-	if n == c.next {
-		c.next++
+// pass goes behind m, and adds to recs what it has from c.next up to the tip.
+func (c *cursor) pass(m *stored, keep bool, recs []storage.Record) []storage.Record {
+	c.from, c.seen = m.seq+1, max(c.seen, c.lastIn(m))
+	if !keep {
+		return recs
 	}
+	for ; c.next <= min(m.head.b, c.tip.tip.Seq); c.next++ {
+		recs = append(recs, storage.Record{Seq: c.next, Data: m.recs[c.next-m.first]})
+	}
+	return recs
 }
 
-// check returns why m is not the record c.next, or that it is to be left out:
-// it comes before that, or a second time.
+// check returns why m does not have the record c.next, or that it is to be left
+// out: it comes before that, or a second time.
 func (c *cursor) check(m *stored) (keep bool, err error) {
-	n := c.numberOf(m)
-	ours := m.head.kind == kindRecord && m.head.a == c.tip.tip.Gen
+	n := c.lastIn(m)
+	ours := m.recs != nil && m.head.a == c.tip.tip.Gen
 	switch {
 	case m.seq > c.tip.at && m.bad == nil && !ours:
 		return false, &storage.DeletedError{Name: c.name, Seq: c.next}
@@ -144,17 +149,17 @@ func (c *cursor) check(m *stored) (keep bool, err error) {
 		return false, nil
 	case m.bad != nil:
 		return false, &storage.DamagedError{Name: c.name, Seq: c.next, Cause: m.bad}
-	case ours && n == c.next:
+	case ours && m.first <= c.next:
 		return true, nil
 	case ours:
-		return false, &storage.DamagedError{Name: c.name, Seq: c.next, Cause: fmt.Errorf("it is missing: record %d comes in its place", n)}
+		return false, &storage.DamagedError{Name: c.name, Seq: c.next, Cause: fmt.Errorf("it is missing: record %d comes in its place", m.first)}
 	}
 	return false, &storage.DamagedError{Name: c.name, Seq: c.next, Cause: fmt.Errorf("message %d of the stream is in its place", m.seq)}
 }
 
 // single asks the leader for what comes next, when a replica does not have it,
 // or has something else.
-func (c *cursor) single(ctx context.Context) ([]*stored, error) {
+func (c *cursor) single(ctx context.Context) ([]storage.Record, error) {
 	if _, err := c.s.find(ctx, c.l, c.name); err != nil { // the leader knows the tip now
 		return nil, c.failure(err)
 	}
@@ -169,10 +174,7 @@ func (c *cursor) single(ctx context.Context) ([]*stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.pass(m); !keep {
-		return nil, nil
-	}
-	return []*stored{m}, nil
+	return c.pass(m, keep, nil), nil
 }
 
 // near is the number of records that are rather read than stepped over by
@@ -195,14 +197,13 @@ func (c *cursor) locate(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case m == nil || m.seq > c.tip.at || m.head.kind != kindRecord || m.head.a != c.tip.tip.Gen:
+		case m == nil || m.seq > c.tip.at || m.recs == nil || m.head.a != c.tip.tip.Gen:
 			high = at // what is wrong there is found when it is read
-		case m.head.b >= c.next:
-			high, highSeq = at, m.head.b
-			if m.head.b == c.next {
-				c.from, c.seen = m.seq, c.next-1
-				return nil
-			}
+		case m.first <= c.next && c.next <= m.head.b:
+			c.from, c.seen = m.seq, m.first-1
+			return nil
+		case m.first > c.next:
+			high, highSeq = at, m.first
 		default:
 			low, lowSeq = m.seq, m.head.b
 		}

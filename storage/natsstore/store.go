@@ -18,8 +18,8 @@ import (
 
 const (
 	maxRecordBytes  = 8 << 20
-	maxBatchRecords = 1000 // the server's limit
-	maxBatchBytes   = 16 << 20
+	maxBatchRecords = 1 << 14
+	maxBatchBytes   = 16 << 20 // in packs, far fewer messages than the server's limit of 1,000
 	maxValueBytes   = 1 << 20
 	maxHeaderBytes  = 4 << 10  // what a message has besides its data is less
 	minPayloadBytes = 65 << 14 // 1 MiB and 16 KiB
