@@ -124,7 +124,7 @@ func refuse(subject string, err error) error {
 		case bytes.HasPrefix(semantic.JSONValue, []byte("-")):
 			reason = Negative
 		}
-		return &DecodeError{subject, reason, &FieldError{string(semantic.JSONPointer), "see the reason"}}
+		return &DecodeError{subject, reason, &FieldError{string(semantic.JSONPointer), "not what this member holds"}}
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		return &DecodeError{subject, DuplicateKey, err}
 	case errors.As(err, &syntax) && strings.Contains(syntax.Error(), "after top-level value"):

@@ -181,6 +181,7 @@ func TestRefusalsHoldNoValue(t *testing.T) {
 	for _, bad := range []string{
 		`{"action":"answered","answers":[{"field":"f","values":"hunter2"}],"by":{"kind":"person"},"v":1}`,
 		`{"action":"answered","answers":[{"field":"f","values":[-31337]}],"by":{"kind":"person"},"v":1}`,
+		`{"action":"denied","by":{"kind":"person"},"v":-31337}`,
 		`{"action":"hunter2","by":{"kind":"person"},"v":1}`,
 	} {
 		_, err := gate.DecodeDecision([]byte(bad))

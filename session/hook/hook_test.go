@@ -192,7 +192,8 @@ func TestGoexitOfTheOperationIsTold(t *testing.T) {
 
 func TestUnobservedOperations(t *testing.T) {
 	s := new(seen)
-	broken := func() hook.Call { panic("no") }
+	described := 0
+	broken := func() hook.Call { described++; panic("no") }
 	for about, r := range map[string]*hook.Runner{"nil": nil, "empty": hook.NewRunner(nil), "none but nil": runner(nil), "another operation's": hook.NewRunner(map[hook.Operation][]hook.Observer{"other": {s}})} {
 		if r.Handles(hook.JournalAppend) {
 			t.Errorf("a runner that is %s handles an append", about)
@@ -201,6 +202,9 @@ func TestUnobservedOperations(t *testing.T) {
 		if err := r.Run(t.Context(), hook.JournalAppend, broken, func(context.Context) error { return errDisk }); err != errDisk {
 			t.Errorf("a runner that is %s: Run = %v, want %v", about, err, errDisk)
 		}
+	}
+	if described != 0 {
+		t.Errorf("an operation that nothing observes was described %d times", described)
 	}
 	if err := runner(s).Run(t.Context(), hook.JournalAppend, broken, func(context.Context) error { return errDisk }); err != errDisk || len(s.calls) != 0 {
 		t.Errorf("Run of what cannot be described = %v with %v told, want %v with none", err, s.calls, errDisk)
