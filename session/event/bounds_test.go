@@ -59,6 +59,8 @@ func TestBodiesAreBounded(t *testing.T) {
 		{"input", event.TurnStarted{Index: 1, Input: []event.Block{{Type: "file", Digest: digest}}}, event.TurnStarted{Index: 1, Input: []event.Block{{Type: "text", Digest: digest}}}},
 		{"input.text", event.TurnStarted{Index: 1, Input: []event.Block{{Type: "file", Name: "n"}}}, event.TurnStarted{Index: 1, Input: []event.Block{{Type: "file", Text: "t"}}}},
 		{"input.name", event.TurnStarted{Index: 1, Input: []event.Block{{Type: "file", Name: x(256)}}}, event.TurnStarted{Index: 1, Input: []event.Block{{Type: "file", Name: x(257)}}}},
+		{"input.media", event.TurnStarted{Index: 1, Input: []event.Block{{Type: "file", Media: x(256)}}}, event.TurnStarted{Index: 1, Input: []event.Block{{Type: "file", Media: x(257)}}}},
+		{"input.digest", event.TurnStarted{Index: 1, Input: []event.Block{{Type: "file", Digest: digest}}}, event.TurnStarted{Index: 1, Input: []event.Block{{Type: "file", Digest: digest[:40]}}}},
 		{"input.size", event.TurnStarted{Index: 1, Input: []event.Block{{Type: "file", Size: n}}}, event.TurnStarted{Index: 1, Input: []event.Block{{Type: "file", Size: n + 1}}}},
 		{"outcome", event.TurnEnded{Outcome: "rejected"}, event.TurnEnded{}},
 		{"usage.output", event.TurnEnded{Outcome: "done", Usage: event.Usage{Output: n}}, event.TurnEnded{Outcome: "done", Usage: event.Usage{Output: n + 1}}},
@@ -140,12 +142,45 @@ func TestCoordinatesOfKinds(t *testing.T) {
 	}
 }
 
+func TestHeadersAreChecked(t *testing.T) {
+	for _, tt := range []struct {
+		field string
+		spoil func(*event.Header)
+	}{
+		{"header.agent", func(h *event.Header) { h.Agent = strings.Repeat("x", 257) }},
+		{"header.created_at", func(h *event.Header) { h.CreatedAt = event.MaxInt + 1 }},
+		{"header.id", func(h *event.Header) { h.ID = "" }},
+		{"header.id", func(h *event.Header) { h.ID = "x" }},
+		{"header.visibility", func(h *event.Header) { h.Visibility = event.Internal }},
+		{"header.visibility", func(h *event.Header) { h.Visibility = "x" }},
+		{"header.at.session", func(h *event.Header) { h.At.Session = "x" }},
+		{"header.at.loop", func(h *event.Header) { h.At.Loop = "x" }},
+		{"header.at.turn", func(h *event.Header) { h.At.Turn = "x" }},
+		{"header.at.step", func(h *event.Header) { h.At.Step = "x" }},
+		{"header.cause.agency", func(h *event.Header) { h.Cause.Agency = "x" }},
+		{"header.cause.at.loop", func(h *event.Header) { h.Cause.At.Loop = "x" }},
+		{"header.cause.command", func(h *event.Header) { h.Cause.Command = "x" }},
+		{"header.cause.event", func(h *event.Header) { h.Cause.Event = "x" }},
+		{"header.cause.tool", func(h *event.Header) { h.Cause.Tool = "x" }},
+	} {
+		e := event.Event{Header: event.Header{ID: id(1), At: step, Cause: event.Cause{At: step}}, Body: event.ContextCompacted{}}
+		if err := (*event.Kinds)(nil).Check(e); err != nil {
+			t.Fatal(err)
+		}
+		tt.spoil(&e.Header)
+		var field *event.FieldError
+		if err := (*event.Kinds)(nil).Check(e); !errors.As(err, &field) || field.Field != tt.field {
+			t.Errorf("Check with a bad %s = %v, want a *FieldError of it", tt.field, err)
+		}
+	}
+}
+
 func TestScopeIsThatOfTheCoordinates(t *testing.T) {
 	if got := (event.Header{At: session}).Scope(); got != event.ScopeSession {
 		t.Errorf("Scope of %+v = %v", session, got)
 	}
-	if got := (event.Header{At: step}).Scope(); got != event.ScopeLoop {
-		t.Errorf("Scope of %+v = %v", step, got)
+	if got := (event.Header{At: loop}).Scope(); got != event.ScopeLoop {
+		t.Errorf("Scope of %+v = %v", loop, got)
 	}
 }
 

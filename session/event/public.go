@@ -9,11 +9,8 @@ func (ks *Kinds) Public(e Event) ([]byte, error) {
 		return nil, err
 	}
 	kind, _ := ks.Lookup(e.Body.Kind())
-	switch {
-	case kind.Visibility != Public:
+	if kind.Visibility != Public {
 		return nil, &NotPublicError{kind.Name}
-	case kind.Class == Ephemeral:
-		return nil, &EphemeralNotPersistableError{kind.Name}
 	}
 	e.Body = kind.public(e.Header, e.Body)
 	return ks.Encode(e)
