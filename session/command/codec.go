@@ -39,11 +39,10 @@ func Decode(b []byte) (Command, error) {
 		return Command{}, &DecodeError{Subject: "command", Reason: event.ReasonTooLarge}
 	}
 	var env envelope
-	err := event.Read("command", b, &env)
-	if newer := newer(b, err); newer != nil {
-		return Command{}, newer
-	}
-	if err != nil {
+	if err := event.Read("command", b, &env); err != nil {
+		if newer := newer(b); newer != nil {
+			return Command{}, newer
+		}
 		return Command{}, err
 	}
 	kind, known := kinds[env.Kind]
@@ -94,12 +93,12 @@ func encode(c Command) ([]byte, error) {
 
 // newer returns the error about bytes that this build does not read because they
 // are of a later schema, of which only the kind and the version are read.
-func newer(b []byte, err error) error {
+func newer(b []byte) error {
 	var env struct {
 		Kind string `json:"kind"`
 		V    uint64 `json:"v"`
 	}
-	if err == nil || json.Unmarshal(b, &env) != nil || env.V <= Schema {
+	if json.Unmarshal(b, &env) != nil || env.V <= Schema {
 		return nil
 	}
 	return &UnsupportedSchemaError{Kind: env.Kind, Version: env.V, Newest: Schema}
