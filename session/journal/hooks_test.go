@@ -84,8 +84,13 @@ func TestHooksSayHowItEnded(t *testing.T) {
 	}
 	// A record that cannot be described goes on without an observer.
 	w, f := new(watcher), new(fake)
-	if _, err := watched(plain{f}, w).Append(t.Context(), nil); err != nil || len(w.seen) != 0 || len(f.recs) != 1 {
-		t.Errorf("no record: %v, told %q", err, w.seen)
+	for _, rec := range []journal.JournalRecord{nil, &journal.FenceRecord{}} {
+		if _, err := watched(plain{f}, w).Append(t.Context(), rec); err != nil || len(w.seen) != 0 {
+			t.Errorf("%T: %v, told %q", rec, err, w.seen)
+		}
+	}
+	if len(f.recs) != 2 {
+		t.Errorf("appended %v", f.recs)
 	}
 	// A panic of the journal is told and goes on.
 	w = new(watcher)

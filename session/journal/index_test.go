@@ -121,23 +121,23 @@ func TestDeliveryPhases(t *testing.T) {
 		name string
 		d    journal.Delivery
 		rec  journal.CommandRecord
-		ok   bool
+		why  string // "" when it is admitted
 	}{
-		{"no phase", with(3, 4), journal.NewCommandRecord(session, loop, input(5, command.PhaseNone)), true},
-		{"first intent", journal.Delivery{}, intent, true},
-		{"intent again", with(3, 0), intent, false},
-		{"intent with other content", journal.Delivery{Fingerprint: journal.FingerprintOf("x", nil), Intent: 3}, intent, false},
-		{"fallback behind its intent", with(3, 0), fallback, true},
-		{"fallback first", journal.Delivery{}, fallback, false},
-		{"fallback with other content", with(3, 0), otherFallback, false},
-		{"fallback again", with(3, 4), fallback, false},
+		{"no phase", with(3, 4), journal.NewCommandRecord(session, loop, input(5, command.PhaseNone)), ""},
+		{"first intent", journal.Delivery{}, intent, ""},
+		{"intent again", with(3, 0), intent, "its intent is durable already"},
+		{"intent with other content", journal.Delivery{Fingerprint: journal.FingerprintOf("x", nil), Intent: 3}, intent, "its intent is durable with other content"},
+		{"fallback behind its intent", with(3, 0), fallback, ""},
+		{"fallback first", journal.Delivery{}, fallback, "no intent is durable before it"},
+		{"fallback with other content", with(3, 0), otherFallback, "its content is not that of the intent"},
+		{"fallback again", with(3, 4), fallback, "its fallback is durable already"},
 	} {
 		err := tt.d.Admit(tt.rec)
-		if (err == nil) != tt.ok {
-			t.Errorf("%s: Admit = %v, want ok: %v", tt.name, err, tt.ok)
+		if (err == nil) != (tt.why == "") {
+			t.Errorf("%s: Admit = %v, want %q", tt.name, err, tt.why)
 		}
-		if err != nil && (!errors.As(err, &refused) || refused.CommandID != id(5) || refused.Reason == "") {
-			t.Errorf("%s: Admit = %v, want a *DeliveryTransitionError of the command", tt.name, err)
+		if err != nil && (!errors.As(err, &refused) || refused.CommandID != id(5) || refused.Reason != tt.why) {
+			t.Errorf("%s: Admit = %v, want a *DeliveryTransitionError of the command: %s", tt.name, err, tt.why)
 		}
 	}
 	if p := fallback.PhysicalID(); p.CommandID != id(5) || p.Phase != command.PhaseFallbackQueued || fallback.LogicalCommandID() != id(5) {
