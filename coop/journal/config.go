@@ -50,6 +50,9 @@ type Config struct {
 	// Judge judges the streams of others instead of the journal, which does so by
 	// the beats that it hears; it is called under the lock. For tests.
 	Judge func(ident.Stream) (Liveness, time.Duration)
+
+	// Log sets up the log, all but its reserve; nil means the defaults. For tests.
+	Log *seglog.Options
 }
 
 // Open opens the journal in cfg.Dir, or makes it, and reads it once. Whoever
@@ -66,7 +69,7 @@ func OpenOn(ctx context.Context, cfg Config, fsys vfs.FS, clk clock.Clock) (*Jou
 		return nil, errors.New("open journal: a key and a repository id are required")
 	}
 	cfg.Limits = cfg.Limits.WithDefaults()
-	log, report, err := openLog(fsys, cfg.Dir)
+	log, report, err := openLog(fsys, cfg.Dir, cfg.Log)
 	if err != nil {
 		return nil, fmt.Errorf("open journal of repository %s: %w", cfg.Repo, err)
 	}
@@ -82,7 +85,7 @@ func OpenOn(ctx context.Context, cfg Config, fsys vfs.FS, clk clock.Clock) (*Jou
 // releases.
 const reserveBytes = 1 << 20
 
-func openLog(fsys vfs.FS, dir string) (store, *seglog.Report, error) {
+func openLog(fsys vfs.FS, dir string, set *seglog.Options) (store, *seglog.Report, error) {
 	if dir == "" {
 		return newMemory(), new(seglog.Report), nil
 	}
@@ -93,7 +96,12 @@ func openLog(fsys vfs.FS, dir string) (store, *seglog.Report, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	log, report, err := seglog.Open(fsys, dir, &seglog.Options{Reserve: reserve})
+	o := seglog.Options{}
+	if set != nil {
+		o = *set
+	}
+	o.Reserve = reserve
+	log, report, err := seglog.Open(fsys, dir, &o)
 	if errors.Is(err, seglog.ErrNewerFormat) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrNewerFormat, err)
 	}
