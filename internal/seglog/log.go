@@ -23,9 +23,9 @@ type Options struct {
 	// Reserve keeps room for AppendReserve and Rewrite on a full disk. All
 	// logs of one state folder share one.
 	Reserve *Reserve
-	// Inline prepares segments on the path of the appends, so that one
-	// sequence of calls makes one sequence of file operations: for tests and
-	// simulations.
+	// Inline prepares segments on the path of the appends, and tries to make the
+	// reserve again with each, so that one sequence of calls makes one sequence of
+	// file operations: for tests and simulations.
 	Inline bool
 }
 

@@ -31,6 +31,9 @@ const (
 func Open(fsys vfs.FS, dir string, o *Options) (*Log, *Report, error) {
 	l := &Log{o: o.defaults()}
 	l.fsys, l.dir = fsys, dir
+	if l.o.Inline && l.o.Reserve != nil {
+		l.o.Reserve.setInline()
+	}
 	report, err := l.open()
 	if err != nil {
 		return nil, nil, fmt.Errorf("open log %s: %w", dir, err)

@@ -21,9 +21,10 @@ type Reserve struct {
 	path  string
 	bytes int64
 
-	mu    sync.Mutex
-	held  bool
-	tried time.Time
+	mu     sync.Mutex
+	held   bool
+	tried  time.Time
+	inline bool // it is tried to be made each time: see Options.Inline
 }
 
 // NewReserve returns the reserve of that name and size, and makes its file if
@@ -73,6 +74,13 @@ func (r *Reserve) make() (err error) {
 	return nil
 }
 
+// setInline has no clock decide when it is tried to be made again.
+func (r *Reserve) setInline() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inline = true
+}
+
 // ensure reports whether the reserve is there, and tries to make it if not, at
 // most once a second.
 func (r *Reserve) ensure() bool {
@@ -81,7 +89,7 @@ func (r *Reserve) ensure() bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.held && time.Since(r.tried) >= time.Second {
+	if !r.held && (r.inline || time.Since(r.tried) >= time.Second) {
 		r.tried = time.Now()
 		r.make()
 	}
