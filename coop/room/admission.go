@@ -88,7 +88,7 @@ func (r *Room) weigh(v look, q ask, c fold.Claim, out *verdict) {
 		if live != journal.Expired {
 			out.overlaps.add(describe)
 		}
-	case live == journal.Expired:
+	case live == journal.Expired, plantUnknown && live == journal.Unknown:
 		out.lapsed = append(out.lapsed, c.Key)
 		out.fenced.add(describe)
 	default: // held, or beaten and still there

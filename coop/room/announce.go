@@ -108,7 +108,7 @@ func (r *Room) noteClaim(v journal.View, a journal.Arrival, k event.Key) {
 		r.lose(c)
 		r.poke()
 	}
-	if known && old == now || !known && now.state == fold.StandingHeld {
+	if known && old == now || !known && now.state == fold.StandingHeld || plantNotice && now.fenced {
 		return
 	}
 	r.tell(v, a, c.Session, standingNotice(v, c, st, now))

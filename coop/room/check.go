@@ -48,7 +48,7 @@ func pathsOf(a Actor, words []string) ([]scope.Entry, error) {
 }
 
 func (r *Room) check(v look, a Actor, req api.CheckRequest, entries []scope.Entry, reply *api.CheckReply) error {
-	if r.cfg.Gap != nil {
+	if r.cfg.Gap != nil && !plantGap {
 		if left := r.cfg.Gap(); left > 0 {
 			return gapError(left)
 		}

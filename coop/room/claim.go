@@ -245,7 +245,7 @@ func (r *Room) admit(ctx context.Context, c *claiming) (api.ClaimReply, error) {
 }
 
 func (r *Room) mayClaim(v look, c *claiming) error {
-	if r.cfg.Gap != nil {
+	if r.cfg.Gap != nil && !plantGap {
 		if left := r.cfg.Gap(); left > 0 {
 			return gapError(left)
 		}

@@ -25,9 +25,7 @@ const (
 // local rows that nothing needs any more. What the disk refuses is tried again.
 func (r *Room) Run(ctx context.Context) error {
 	for {
-		r.closeOver(ctx)
-		failed := errors.Join(r.releaseLost(ctx), r.forgetSpent(ctx)) != nil
-		timer := r.clock.NewTimer(r.nextDue(failed))
+		timer := r.clock.NewTimer(r.upkeep(ctx))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -38,6 +36,27 @@ func (r *Room) Run(ctx context.Context) error {
 		case <-timer.C():
 		}
 		timer.Stop()
+	}
+}
+
+// upkeep does what is due now; it returns how long until something is due again.
+func (r *Room) upkeep(ctx context.Context) time.Duration {
+	r.closeOver(ctx)
+	failed := errors.Join(r.releaseLost(ctx), r.forgetSpent(ctx)) != nil
+	return r.nextDue(failed)
+}
+
+// Upkeep does once what Run does, for who has no goroutine to spare: a simulation.
+func (r *Room) Upkeep(ctx context.Context) {
+	for {
+		select {
+		case sid := <-r.exits:
+			r.processEnded(sid)
+			continue
+		default:
+		}
+		r.upkeep(ctx)
+		return
 	}
 }
 

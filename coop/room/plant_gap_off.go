@@ -1,0 +1,5 @@
+//go:build !plant_room_gap
+
+package room
+
+const plantGap = false

@@ -1,0 +1,5 @@
+//go:build !plant_room_notice
+
+package room
+
+const plantNotice = false

@@ -1,0 +1,5 @@
+//go:build !plant_room_unknown
+
+package room
+
+const plantUnknown = false
