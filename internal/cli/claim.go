@@ -63,10 +63,16 @@ and says who holds what, where they meet, and since when.`,
 	return c
 }
 
+// called is how cmd is called below the program, whose name stands before every
+// refusal already.
+func called(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+}
+
 func atLeastOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usage("%s needs at least one %s", cmd.CommandPath(), what)
+			return usage("%s needs at least one %s", called(cmd), what)
 		}
 		return nil
 	}
@@ -75,7 +81,7 @@ func atLeastOne(what string) cobra.PositionalArgs {
 func exactly(what ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != len(what) {
-			return usage("%s takes %s", cmd.CommandPath(), sentence(what))
+			return usage("%s takes %s", called(cmd), sentence(what))
 		}
 		return nil
 	}

@@ -130,9 +130,9 @@ func group(use, short string, below ...*cobra.Command) *cobra.Command {
 		Short: short,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("%s needs one of: %s", cmd.CommandPath(), sentence(names(below)))
+				return usage("%s needs one of: %s", called(cmd), sentence(names(below)))
 			}
-			e := usage("%s has no command %q, but: %s", cmd.CommandPath(), args[0], sentence(names(below)))
+			e := usage("%s has no command %q, but: %s", called(cmd), args[0], sentence(names(below)))
 			return meant(e, cmd.CommandPath(), similar(args[0], names(below)))
 		},
 		RunE: func(*cobra.Command, []string) error { return nil }, // unreachable unless Args lets something through
