@@ -1,0 +1,5 @@
+//go:build plant_link_budget
+
+package link
+
+const plantBudget = true

@@ -1,0 +1,74 @@
+package link
+
+import (
+	"time"
+
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
+)
+
+// A row is what a link knows of one stream.
+type row struct {
+	ours   uint64        // how far we hold it
+	told   uint64        // what the peer was told of that
+	theirs uint64        // how far the peer holds it, by its word or because it sent it
+	sent   uint64        // the last event that we sent on this link
+	got    uint64        // the last one that the peer sent
+	beat   time.Duration // uptime in the latest beat that the peer told, -1 for none
+
+	block   event.Blocked // what the peer refuses; Why is "" for nothing
+	refused *refused      // what we refuse
+}
+
+// known is the last event that need not be sent.
+func (r *row) known() uint64 { return max(r.theirs, r.sent) }
+
+// parked reports whether the peer refuses what would be sent next. Of a signature
+// that is not good the next events may be the cure.
+func (r *row) parked() bool {
+	switch r.block.Why {
+	case "":
+		return false
+	case event.BadSignature:
+		return r.known() >= r.block.Seq+vouch
+	}
+	return true
+}
+
+// sticky refusals hold until the peer takes them back, wherever its marks are.
+func sticky(why event.Reason) bool { return why == event.Untrusted || why == event.Forked }
+
+// holds notes how far the peer is.
+func (r *row) holds(seq uint64) {
+	r.theirs = seq
+	if r.block.Why != "" && !sticky(r.block.Why) && seq >= r.block.Seq {
+		r.block = event.Blocked{}
+	}
+}
+
+// row returns that of a stream, a new one when it has none.
+func (c *Core) row(s ident.Stream) *row {
+	r := c.rows[s]
+	if r == nil {
+		r = &row{beat: -1}
+		c.rows[s] = r
+	}
+	return r
+}
+
+// guest is row for what the peer tells: nil when the link has too many already.
+func (c *Core) guest(s ident.Stream) *row {
+	if c.rows[s] == nil && len(c.rows) >= MaxStreams {
+		return nil
+	}
+	return c.row(s)
+}
+
+// settle notes whether something of the stream is to be sent.
+func (c *Core) settle(s ident.Stream, r *row) {
+	if r.ours > r.known() && !r.parked() {
+		c.lag[s] = r
+		return
+	}
+	delete(c.lag, s)
+}
