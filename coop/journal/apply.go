@@ -22,7 +22,10 @@ func (j *Journal) apply(e *event.Event, index uint64) (fold.Changes, Refusal) {
 	if _, held := j.heads[e.Stream]; !held || e.Seq == 1 {
 		j.lives.begin(e, j.clock.Boot())
 	}
+	j.lift(e.Stream)
 	j.heads.put(e, index)
+	j.ties.observe(e)
+	j.count(e.Stream, len(e.Raw))
 	delete(j.health.Suspects, e.Stream) // it goes on
 	node := e.Stream.Node()
 	j.perNode[node]++
@@ -32,6 +35,7 @@ func (j *Journal) apply(e *event.Event, index uint64) (fold.Changes, Refusal) {
 	if node == j.runtime.Node && e.Stream.Runtime() == j.runtime && !j.lives.second(e.Stream) {
 		j.lineages.observe(e, at.fills)
 	}
+	j.named(e)
 	changes := j.state.Apply(e)
 	j.arrivals = append(j.arrivals, index)
 	return changes, ""
@@ -44,6 +48,7 @@ func (j *Journal) arrive(a Arrival) Refusal {
 		return refused
 	}
 	if j.cfg.Observe != nil {
+		a.Again = j.tombs.again(a.Event.Key(), a.Index)
 		if !a.Reloaded { // what a cursor means is known when the reload is over
 			a.Cursor = j.cursor(a.Index)
 		}

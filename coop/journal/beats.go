@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
 )
 
 // saveEvery is how often beats go to disk.
@@ -83,10 +84,10 @@ func decodeBeats(b []byte) (savedBeats, error) {
 func (j *Journal) restore(s savedBeats) {
 	for _, one := range s.beats {
 		b := one.beat
-		if b.Repo != j.cfg.Repo || !j.believed(b.Stream.Node()) {
+		if b.Repo != j.cfg.Repo || j.tombs.of(b.Stream) != nil {
 			continue
 		}
-		l := j.lives.of(b.Stream, j.started)
+		l := j.known(b.Stream)
 		if !b.Later(l.beat) {
 			continue
 		}
@@ -94,7 +95,20 @@ func (j *Journal) restore(s savedBeats) {
 		l.measured = s.boot == j.clock.BootID() && one.taken <= j.started
 		l.difference, l.taken = one.difference, one.taken
 		j.settled = j.settled || b.Stream.Node() != j.runtime.Node
+		j.lives.touch(b.Stream)
 	}
+}
+
+// known is the life of a stream as of the start of this run, kept aside while its
+// key is not believed.
+func (j *Journal) known(s ident.Stream) *life {
+	if j.believed(s.Node()) {
+		return j.lives.of(s, j.started)
+	}
+	if j.aside[s] == nil {
+		j.aside[s] = &life{stream: s, known: j.started}
+	}
+	return j.aside[s]
 }
 
 // SaveBeats writes the beats that rose since, and the clock, once a minute: it
@@ -130,7 +144,9 @@ func (j *Journal) queueBeats() ([]*batch, error) {
 	flush := func() {
 		if len(s.beats) > 0 {
 			j.saved = now
-			all = append(all, j.queue(b, [][]byte{j.seal.seal(RecordBeats, s.encode())}))
+			payload := s.encode()
+			j.waste += len(payload)
+			all = append(all, j.queue(b, [][]byte{j.seal.seal(RecordBeats, payload)}))
 		}
 		b, s.beats = new(batch), nil
 	}
@@ -146,5 +162,22 @@ func (j *Journal) queueBeats() ([]*batch, error) {
 		b.beats = append(b.beats, heard{l, l.beat.Uptime})
 	}
 	flush()
-	return all, nil
+	return append(all, j.queueRows()...), nil
+}
+
+// queueRows writes the local rows that go along with beats.
+func (j *Journal) queueRows() []*batch {
+	rows := j.backRows()
+	if r, due := j.spokeRow(); due {
+		rows = append(rows, r)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	var recs [][]byte
+	for _, r := range rows {
+		recs = append(recs, j.seal.seal(RecordRow, r.encode()))
+	}
+	j.saved = j.clock.Boot()
+	return []*batch{j.queue(&batch{rows: rows}, recs)}
 }

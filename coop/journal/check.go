@@ -10,6 +10,9 @@ import (
 func (i *intake) take(c *candidate) {
 	e := c.event
 	s := i.courses[e.Stream]
+	if i.j.tombs.of(e.Stream) != nil && !i.unearth(s, c) {
+		return
+	}
 	switch i.held(s, e) {
 	case heldSame:
 		i.set(c, event.Duplicate, "")
@@ -38,7 +41,7 @@ func (i *intake) take(c *candidate) {
 		i.refuse(c, event.ClockAhead)
 	case e.Lamport < end.lamport+(e.Seq-end.seq): // stamps rise by 1 at least
 		i.refuse(c, event.ClockBehind)
-	case e.Seq > end.seq+1:
+	case e.Seq > end.seq+1 && !plantSkipGap:
 		i.wait(s, c)
 		i.drain(s)
 	case !follows(e, end):
@@ -52,7 +55,9 @@ func (i *intake) take(c *candidate) {
 }
 
 // follows reports whether e names end as the event before it.
-func follows(e *event.Event, end end) bool { return end.seq == 0 || hashIs(e.Prev, end.hash) }
+func follows(e *event.Event, end end) bool {
+	return end.seq == 0 || hashIs(e.Prev, end.hash) || plantSkipChain || plantSkipGap && e.Seq > end.seq+1
+}
 
 func names(e, before *event.Event) bool { return hashIs(e.Prev, before.Hash) }
 
@@ -150,6 +155,7 @@ func (i *intake) accept(s *course, c *candidate) bool {
 	i.clock = max(i.clock, e.Lamport)
 	i.accepted = append(i.accepted, c)
 	i.counts[s.node]++
+	i.bytes += int64(len(e.Raw))
 	if w := i.j.waiting.get(e.Stream, e.Seq); w != nil { // it waited in this one's place
 		i.j.waiting.remove(w)
 		i.refuse(w, i.astray(w))
@@ -163,7 +169,8 @@ func (i *intake) room(s *course, waiting int) bool {
 	if s.node == i.j.runtime.Node {
 		return true
 	}
-	if i.j.perNode[s.node]+i.counts[s.node]+waiting >= i.j.cfg.Limits.NodeEvents {
+	if i.j.perNode[s.node]+i.counts[s.node]+waiting >= i.j.cfg.Limits.NodeEvents ||
+		i.j.theirs+i.bytes >= i.j.cfg.Limits.ReloadBytes {
 		return false
 	}
 	return s.moved || i.j.streamRoom(s.stream)

@@ -28,17 +28,31 @@ type Config struct {
 	// folder copied to another machine does not go on as this one.
 	Machine string
 
+	// Folder identifies the state folder on this machine, as something that a copy
+	// of it does not share; "" when there is no such thing. It is kept in the run
+	// record, so that a copied folder does not go on as the one that it was copied
+	// from. Give it only where it outlives a restart: a folder that is taken for a
+	// copy begins a record of its own, and what its earlier runs left is not ended.
+	Folder string
+
 	// Limits bound what others send. Zero fields mean event.DefaultLimits.
 	Limits event.Limits
 
 	// Trust tells whose events are believed; nil believes nobody else. Our own
-	// are believed whatever it says.
+	// are believed whatever it says. Its answers must stay the same until
+	// [Journal.SetTrust]; it is called by many at once.
 	Trust func(ident.NodeID) bool
 
 	// Observe is told each event right after the fold has it, in the order of the
 	// log, under the journal's lock: it must not block and not call the journal.
 	// A reload tells it what it finds on disk too, marked as Reloaded.
 	Observe func(View, Arrival, fold.Changes)
+
+	// Left is told under the lock what changed when a stream left the fold: it was
+	// dropped ([Journal.Compact]), or its key is not believed any more
+	// ([Journal.SetTrust]). What is read again from disk when a key is believed again
+	// goes to Observe, marked as Reloaded.
+	Left func(View, fold.Changes)
 
 	// Continue names the sessions of this runtime that go on in a new run, those
 	// to be kept first in front. It is asked once for each first append of a run

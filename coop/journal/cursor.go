@@ -10,8 +10,10 @@ import (
 // A cursor is "<incarnation>.<view>.<index>": after the event at index, in the
 // log of that incarnation, as seen with that set of believed keys.
 
-func (j *Journal) cursor(index uint64) string {
-	return j.inc + "." + j.view + "." + strconv.FormatUint(index, 10)
+func (j *Journal) cursor(index uint64) string { return j.cursorIn(j.view, index) }
+
+func (j *Journal) cursorIn(view string, index uint64) string {
+	return j.inc + "." + view + "." + strconv.FormatUint(index, 10)
 }
 
 // after is the index that a cursor stands behind; 0 for the empty one.
@@ -31,7 +33,7 @@ func (j *Journal) after(cursor string) (uint64, error) {
 		return 0, &CursorError{cursor, CursorIncarnation}
 	case part[1] != j.view:
 		return 0, &CursorError{cursor, CursorView}
-	case index > j.last():
+	case index > max(j.last(), j.log.End()): // what it stands behind may have been dropped
 		return 0, &CursorError{cursor, CursorAhead}
 	}
 	return index, nil

@@ -21,6 +21,7 @@ type batch struct {
 	taken   []*event.Event // of others
 	proofs  int            // of forks
 	beats   []heard
+	landed  func(index uint64) // told the index of its first record once it is synced; may be nil
 	reserve bool
 	ticket  ticket
 

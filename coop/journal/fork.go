@@ -27,10 +27,8 @@ func (fs forks) is(e *event.Event) bool {
 }
 
 // forsake ends the stream of this run, which somebody else writes as well, or
-// wrote before this machine was set back: what this run appends next begins a
-// new run in a new stream. What is numbered already goes its way.
+// wrote before this machine was set back.
 func (j *Journal) forsake() {
 	j.health.Forsaken = append(j.health.Forsaken, j.own.stream)
-	j.own = numbering{stream: ident.NewStream(j.runtime.Node, j.runtime.ID, ident.NewInstance())}
-	j.run.Run++
+	j.nextStream()
 }

@@ -12,6 +12,7 @@ type head struct {
 	seq, lamport uint64
 	hash         [32]byte
 	whole        uint64 // every event up to it is held: seq, unless some are lost
+	bytes        int    // of the events
 	events       []kept // of seq 1 and on
 }
 
@@ -25,6 +26,17 @@ type kept struct {
 func (k kept) lost() bool { return k.index == 0 }
 
 func (k kept) is(e *event.Event) bool { return k.sum == [16]byte(e.Hash[:16]) }
+
+// indexes are where the events are, by seq.
+func (h *head) indexes() []uint64 {
+	all := make([]uint64, 0, len(h.events))
+	for _, k := range h.events {
+		if !k.lost() {
+			all = append(all, k.index)
+		}
+	}
+	return all
+}
 
 // heads are the ends of all streams held.
 type heads map[ident.Stream]*head
@@ -81,6 +93,7 @@ func (hs heads) put(e *event.Event, index uint64) {
 		h.events = append(h.events, kept{})
 	}
 	h.events[e.Seq-1] = kept{index, [16]byte(e.Hash[:16])}
+	h.bytes += len(e.Raw)
 	if e.Seq > h.seq {
 		h.seq, h.lamport, h.hash = e.Seq, e.Lamport, e.Hash
 	}

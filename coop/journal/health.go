@@ -59,6 +59,9 @@ type Health struct {
 	Waiting    int                     // handed in and waiting for another event
 	Blocked    []event.Blocked         // streams that something waits for, by stream
 	Verified   uint64                  // signatures of events checked since
+	Compacted  uint64                  // events dropped since
+	Dropped    int                     // streams that were dropped and are remembered
+	Withheld   int                     // streams on disk that are not believed
 }
 
 // Damage is a place of the log that was synced once and cannot be read back.
@@ -97,6 +100,9 @@ func (j *Journal) Health() Health {
 	h.Ended = slices.Clone(h.Ended)
 	h.Forsaken = slices.Clone(h.Forsaken)
 	for s, f := range j.forks {
+		if !j.believed(s.Node()) {
+			continue
+		}
 		if h.Forked == nil {
 			h.Forked = map[ident.Stream]uint64{}
 		}
@@ -112,6 +118,7 @@ func (j *Journal) Health() Health {
 	h.Records, h.Unknown, h.Refused = maps.Clone(h.Records), maps.Clone(h.Unknown), maps.Clone(h.Refused)
 	h.Events, h.Streams, h.Pending = len(j.arrivals), len(j.heads), len(j.pending)
 	h.Clock = j.stamp
+	h.Dropped, h.Withheld = len(j.tombs.order), len(j.withheld)
 	return h
 }
 
@@ -157,7 +164,7 @@ func (h *Health) suspect(s ident.Stream, from uint64) {
 func (h *Health) count(t RecordType) {
 	add(&h.Records, t)
 	switch t {
-	case RecordEvent, RecordRow, RecordBeats, RecordFork:
+	case RecordEvent, RecordRow, RecordBeats, RecordTombs, RecordFork:
 	default:
 		add(&h.Unknown, t)
 	}

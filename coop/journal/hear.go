@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/comity-dev/comity/coop/event"
-	"github.com/comity-dev/comity/coop/ident"
 )
 
 // MergeMarks takes the beats in a peer's marks that are later than those held,
@@ -53,10 +52,12 @@ func (j *Journal) hear(b *event.Beat, take func(*life), word time.Duration) bool
 		return false
 	}
 	now := j.clock.Boot()
+	j.lift(b.Stream)
 	l := j.lives.of(b.Stream, now)
 	take(l)
 	j.lives.touch(b.Stream)
 	j.heardOfUs(l)
+	j.heardAgain(b.Stream.Runtime())
 	j.settled = true
 	j.lives.trim(j.cfg.Limits, now)
 	return true
@@ -73,9 +74,15 @@ func (j *Journal) wantsLocked(b *event.Beat, word time.Duration) bool {
 		return j.alien(b)
 	}
 	if l := j.lives.byStream[b.Stream]; l != nil {
-		return b.Later(l.beat)
+		return b.Later(l.beat) && b.Uptime > l.floor
 	}
-	return word < j.cfg.Limits.Expiry && j.lives.room(b.Stream, j.cfg.Limits, j.clock.Boot())
+	now, expiry := j.clock.Boot(), j.cfg.Limits.Expiry
+	if t := j.tombs.of(b.Stream); t != nil {
+		if b.Uptime <= t.uptime || t.measured && now-(t.difference+b.Uptime) >= expiry {
+			return false
+		}
+	}
+	return word < expiry && j.lives.room(b.Stream, j.cfg.Limits, now)
 }
 
 // alien reports whether a beat of our current stream is none that we made.
@@ -101,10 +108,6 @@ func (j *Journal) second(l *life) {
 		j.health.SecondUsers = append(j.health.SecondUsers, l.stream)
 		slices.Sort(j.health.SecondUsers)
 	}
-}
-
-func (j *Journal) believed(n ident.NodeID) bool {
-	return n == j.runtime.Node || j.cfg.Trust != nil && j.cfg.Trust(n)
 }
 
 // Welcome takes the clock that a peer's welcome tells. A journal that has heard

@@ -92,6 +92,7 @@ type intake struct {
 	clock    uint64
 	accepted []*candidate // in the order of the log
 	counts   map[ident.NodeID]int
+	bytes    int64 // of those accepted
 	proofs   []*event.Event
 }
 
@@ -109,8 +110,9 @@ func newIntake(j *Journal, batch [][]byte) *intake {
 // The events of one stream trade places so that they come in its order.
 func (i *intake) parse() {
 	i.candidates = make([]*candidate, len(i.raw))
+	var parser event.Parser
 	for n, raw := range i.raw {
-		e, err := event.Parse(raw)
+		e, err := parser.Parse(raw)
 		switch {
 		case err != nil:
 			i.report.Outcomes[n] = event.Outcome{Status: event.Rejected, Reason: event.Reason(parseRefusal(err))}

@@ -77,6 +77,7 @@ func (i *intake) settled(c *candidate, err error) {
 func (j *Journal) landTaken(b *batch, index uint64) {
 	for n, e := range b.taken {
 		j.ours(e)
+		j.heardAgain(e.Stream.Runtime())
 		refused := j.arrive(Arrival{Event: e, Index: index + uint64(n)})
 		if refused != "" {
 			j.health.refuse(refused) // unreachable unless it was judged wrongly: a reload judges alike

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"encoding/hex"
+	"sync/atomic"
 	"time"
 
 	"github.com/comity-dev/comity/coop/event"
@@ -21,6 +22,8 @@ type Journal struct {
 	inc     string // the log's incarnation
 	memory  bool
 
+	trust atomic.Pointer[func(ident.NodeID) bool] // see SetTrust
+
 	gate   *gate
 	places chan struct{} // one for each write between its decision and its end
 	mutex  chan struct{} // the one lock: held while it is full
@@ -34,9 +37,13 @@ type Journal struct {
 	rows     rows
 	lineages lineages
 	lives    lives
-	joining  map[ident.Runtime]int // first exchanges under way
-	arrivals []uint64              // log indexes of the events in the fold, rising; only appended to
-	view     string                // names the keys that are not believed though the log has events of them
+	ties     ties
+	tombs    tombs
+	withheld map[ident.Stream][]uint64 // where events are that are not believed
+	aside    map[ident.Stream]*life    // of streams that are not believed
+	joining  map[ident.Runtime]int     // first exchanges under way
+	arrivals []uint64                  // log indexes of the events in the fold, rising; appended to, or made anew
+	view     string                    // names the keys that are not believed though the log has events of them
 	grown    chan struct{}
 	stamp    uint64 // the highest stamp seen, pending ones included
 	settled  bool   // the clock is that of the others: somebody was heard of
@@ -53,9 +60,18 @@ type Journal struct {
 	ended    error          // why nothing can be written until reopened; nil while it can
 
 	perNode   map[ident.NodeID]int // events held
+	theirs    int64                // bytes of events of other nodes
 	waiting   pool                 // events of others that cannot be taken yet
 	turnOf    uint64               // of the streams, for the peers' sake
-	turnstile chan struct{}        // one batch of others at a time: held while it is full
+	turnstile chan struct{}        // one batch of others, or one compaction, at a time: held while it is full
+	rewriting chan struct{}        // one rewrite at a time: held while it is full
+
+	dead  []uint64 // of events that can go from the disk
+	waste int      // bytes of other records that can, about
+
+	lapsed bool                   // this runtime was away for longer than others remember it
+	spoke  int64                  // Unix seconds: when it last said something to others, as far as known
+	back   map[ident.Runtime]bool // forgotten, and heard since
 
 	health Health
 }
@@ -78,18 +94,25 @@ func newJournal(cfg Config, log store, clk clock.Clock) *Journal {
 		state:     fold.New(),
 		heads:     heads{},
 		forks:     forks{},
-		rows:      rows{},
+		rows:      newRows(),
 		lineages:  newLineages(),
 		lives:     newLives(),
+		ties:      ties{},
+		tombs:     newTombs(),
+		withheld:  map[ident.Stream][]uint64{},
+		aside:     map[ident.Stream]*life{},
 		joining:   map[ident.Runtime]int{},
 		started:   clk.Boot(),
 		saved:     clk.Boot(),
 		perNode:   map[ident.NodeID]int{},
 		waiting:   newPool(),
 		turnstile: make(chan struct{}, 1),
+		rewriting: make(chan struct{}, 1),
+		back:      map[ident.Runtime]bool{},
 		grown:     make(chan struct{}),
 		turn:      log.Turn(),
 	}
+	j.trust.Store(&j.cfg.Trust)
 	j.own = numbering{stream: ident.NewStream(j.runtime.Node, j.runtime.ID, ident.NewInstance())}
 	return j
 }

@@ -31,8 +31,9 @@ type life struct {
 	taken      time.Duration // when the kept sample was taken
 	latest     time.Duration // the beat was made at this time at the latest
 
-	saved   time.Duration // uptime of the beat that is on disk
-	version uint64        // of the last change of its mark
+	saved time.Duration // uptime of the beat that is on disk
+	floor time.Duration // uptime of a beat that was heard before the stream was dropped: no older one counts
+	asked bool          // the stream is to be sent whole again
 }
 
 const noBound = time.Duration(math.MaxInt64)
@@ -53,13 +54,21 @@ func (l *life) hear(b *event.Beat, now, word, expiry time.Duration) {
 	case !l.measured:
 		l.measured, l.difference, l.taken = true, sample, now
 		l.latest = now - min(max(word, 0), expiry)
-	case sample < l.difference+(now-l.taken)/driftPart:
+	case sample < l.difference+drift(now-l.taken):
 		l.difference, l.taken = sample, now
 		fallthrough
 	default:
 		l.latest = noBound
 	}
 	l.beat, l.heard = b, true
+}
+
+// drift is how much two clocks may have moved apart in a time.
+func drift(d time.Duration) time.Duration {
+	if plantNoDrift {
+		return 0
+	}
+	return d / driftPart
 }
 
 // answered takes a beat that the origin itself made after we asked it: what it
@@ -96,7 +105,7 @@ type lives struct {
 	byStream map[ident.Stream]*life
 	byNode   map[ident.NodeID][]*life
 	latest   map[lineOfRuns]uint64 // the highest run held
-	version  uint64
+	changes  changes               // of marks
 }
 
 // lineOfRuns are the runs of a runtime under one record.
@@ -106,7 +115,7 @@ type lineOfRuns struct {
 }
 
 func newLives() lives {
-	return lives{byStream: map[ident.Stream]*life{}, byNode: map[ident.NodeID][]*life{}, latest: map[lineOfRuns]uint64{}}
+	return lives{byStream: map[ident.Stream]*life{}, byNode: map[ident.NodeID][]*life{}, latest: map[lineOfRuns]uint64{}, changes: newChanges()}
 }
 
 // of returns the life of a stream, a new one when it was not known.
@@ -137,10 +146,34 @@ func (ls *lives) begin(e *event.Event, now time.Duration) {
 
 // touch notes that the mark of a stream changed.
 func (ls *lives) touch(s ident.Stream) {
-	if l := ls.byStream[s]; l != nil {
-		ls.version++
-		l.version = ls.version
+	if ls.byStream[s] != nil {
+		ls.changes.note(s)
 	}
+}
+
+// remove takes out the life of a stream and returns it, nil when there is none.
+func (ls *lives) remove(s ident.Stream) *life {
+	l := ls.byStream[s]
+	if l == nil {
+		return nil
+	}
+	node := s.Node()
+	delete(ls.byStream, s)
+	ls.byNode[node] = slices.DeleteFunc(ls.byNode[node], func(m *life) bool { return m == l })
+	if len(ls.byNode[node]) == 0 {
+		delete(ls.byNode, node)
+	}
+	line := lineOfRuns{s.Runtime(), l.record}
+	if l.record == "" || ls.latest[line] > l.run {
+		return l
+	}
+	delete(ls.latest, line)
+	for _, m := range ls.byNode[node] {
+		if m.record == l.record && m.stream.Runtime() == line.runtime {
+			ls.latest[line] = max(ls.latest[line], m.run)
+		}
+	}
+	return l
 }
 
 // room reports whether a stream that is not known yet may enter, by the bounds on
@@ -185,9 +218,8 @@ func (ls *lives) trim(lim event.Limits, now time.Duration) {
 		if oldest == nil {
 			return
 		}
-		node := oldest.stream.Node()
-		delete(ls.byStream, oldest.stream)
-		ls.byNode[node] = slices.DeleteFunc(ls.byNode[node], func(l *life) bool { return l == oldest })
+		ls.remove(oldest.stream)
+		ls.changes.forget(oldest.stream)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 // run may have to name them: those that the latest run named, and itself. Any
 // other has ended, and nothing revives it.
 type lineage struct {
+	last   ident.Stream // the latest run, and its first event
+	first  event.StreamSucceeded
 	goesOn map[ident.Stream]bool
 	opened map[string][]ident.Stream              // where an open session said what it is, first and last
 	wrote  map[string]map[ident.Stream]bool       // where an open session opened, claimed or asked
@@ -60,12 +62,43 @@ func (ls lineages) observe(e *event.Event, late bool) {
 		return
 	}
 	if l := ls.byRecord[ls.records[e.Stream]]; l != nil {
-		l.observe(e, late)
+		l.observe(e, late || e.Stream != l.last)
 	}
 }
 
-// succeed drops what the first event of a run does not name.
+// drop takes out a run that is not held any more.
+func (ls lineages) drop(s ident.Stream) {
+	l := ls.byRecord[ls.records[s]]
+	delete(ls.records, s)
+	if l == nil {
+		return
+	}
+	delete(l.goesOn, s)
+	delete(l.ends, s)
+	for sid, at := range l.opened {
+		if at = slices.DeleteFunc(at, func(in ident.Stream) bool { return in == s }); len(at) == 0 {
+			delete(l.opened, sid)
+		} else {
+			l.opened[sid] = at
+		}
+	}
+	for sid, in := range l.wrote {
+		if delete(in, s); len(in) == 0 {
+			delete(l.wrote, sid)
+		}
+	}
+}
+
+// succeed drops what the first event of a run does not name. That of an earlier
+// run, which was not held and comes from a peer, drops nothing.
 func (l *lineage) succeed(stream ident.Stream, b event.StreamSucceeded) {
+	if l.last != "" && b.Run < l.first.Run {
+		if slices.Contains(l.first.Streams, stream) {
+			l.goesOn[stream] = true
+		}
+		return
+	}
+	l.last, l.first = stream, b
 	for s := range l.goesOn {
 		if !slices.Contains(b.Streams, s) {
 			delete(l.goesOn, s)

@@ -3,6 +3,7 @@ package journal
 import (
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
@@ -16,25 +17,37 @@ func (j *Journal) Marks() event.Marks {
 }
 
 // MarksSince tells the marks that changed since version, and the version to ask
-// with next time; 0 asks for all. Ages are those of now.
+// with next time; 0 asks for all. Ages are those of now. It costs what changed.
+//
+// A stream that was dropped has a mark as if it were held, so that nobody sends
+// it. One that is wanted again has a mark of 0.
 func (j *Journal) MarksSince(version uint64) (event.Marks, uint64) {
 	j.lock()
 	defer j.unlock()
 	now := j.clock.Boot()
 	marks := event.Marks{}
-	for s, l := range j.lives.byStream {
-		if l.version <= version && version > 0 {
-			continue
-		}
-		m := event.Mark{Seq: j.heads.of(s).whole}
-		if made, ok := l.made(); ok {
-			m.Beat, m.Age = l.beat, max(0, now-made)
-		}
-		if m.Seq > 0 || m.Beat != nil {
+	for s := range j.lives.changes.since(version) {
+		if m, told := j.mark(s, now); told {
 			marks[s] = m
 		}
 	}
-	return marks, j.lives.version
+	return marks, j.lives.changes.version
+}
+
+// mark is that of one stream; false when there is none to tell.
+func (j *Journal) mark(s ident.Stream, now time.Duration) (event.Mark, bool) {
+	if t := j.tombs.of(s); t != nil { // as if it were held: nobody need send it
+		return event.Mark{Seq: t.head}, j.believed(s.Node())
+	}
+	l := j.lives.byStream[s]
+	if l == nil {
+		return event.Mark{}, false
+	}
+	m := event.Mark{Seq: j.heads.of(s).whole}
+	if made, ok := l.made(); ok {
+		m.Beat, m.Age = l.beat, max(0, now-made)
+	}
+	return m, m.Seq > 0 || m.Beat != nil || l.asked
 }
 
 // minEventBytes is less than any event has.

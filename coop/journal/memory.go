@@ -13,7 +13,7 @@ import (
 type memory struct {
 	incarnation [16]byte
 	mu          sync.Mutex
-	recs        [][]byte // record i has index i+1
+	recs        [][]byte // record i has index i+1; one that was dropped is empty and not nil
 }
 
 func newMemory() *memory {
@@ -35,7 +35,7 @@ func (m *memory) Turn() uint64 { return 0 }
 func (m *memory) Read(index uint64) (seglog.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if index == 0 || index > uint64(len(m.recs)) {
+	if index == 0 || index > uint64(len(m.recs)) || dropped(m.recs[index-1]) {
 		return seglog.Record{}, seglog.ErrNotFound
 	}
 	return seglog.Record{Index: index, Data: m.recs[index-1]}, nil
@@ -44,7 +44,8 @@ func (m *memory) Read(index uint64) (seglog.Record, error) {
 func (m *memory) From(index uint64) iter.Seq2[seglog.Record, error] {
 	return func(yield func(seglog.Record, error) bool) {
 		for i := max(index, 1); i <= m.End(); i++ {
-			if rec, err := m.Read(i); !yield(rec, err) {
+			rec, err := m.Read(i)
+			if err == nil && !yield(rec, nil) {
 				return
 			}
 		}
@@ -58,6 +59,21 @@ func (m *memory) End() uint64 {
 	defer m.mu.Unlock()
 	return uint64(len(m.recs))
 }
+
+// Rewrite drops the records for which keep returns false, of all that are there
+// when it is called.
+func (m *memory) Rewrite(keep func(seglog.Record) bool) error {
+	for i := uint64(1); i <= m.End(); i++ {
+		if rec, err := m.Read(i); err == nil && rec.Data != nil && !keep(rec) {
+			m.mu.Lock()
+			m.recs[i-1] = []byte{}
+			m.mu.Unlock()
+		}
+	}
+	return nil
+}
+
+func dropped(rec []byte) bool { return rec != nil && len(rec) == 0 }
 
 func (m *memory) Incarnation() [16]byte   { return m.incarnation }
 func (m *memory) Damage() []seglog.Damage { return nil }

@@ -1,10 +1,12 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 
 	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/internal/seglog"
 )
 
 // DefaultPage is the limit of a page for which none is given.
@@ -64,7 +66,7 @@ func (j *Journal) page(pick func() (from, to int, err error)) (Page, error) {
 	}
 	defer j.gate.leave()
 	j.lock()
-	arrivals := j.arrivals
+	arrivals, view := j.arrivals, j.view
 	from, to, err := pick()
 	next := uint64(0)
 	if err == nil && from > 0 {
@@ -75,24 +77,38 @@ func (j *Journal) page(pick func() (from, to int, err error)) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	return j.read(p, arrivals, from, to)
+	return j.read(p, view, arrivals, from, to)
 }
 
-func (j *Journal) read(p Page, arrivals []uint64, from, to int) (Page, error) {
+func (j *Journal) read(p Page, view string, arrivals []uint64, from, to int) (Page, error) {
 	for i, index := range arrivals[from:to] {
 		e, err := j.readEvent(index)
+		if errors.Is(err, seglog.ErrNotFound) { // dropped meanwhile
+			p.Next = j.cursorIn(view, index)
+			continue
+		}
 		if err != nil && i > 0 {
 			p.More = true
-			return p, nil
+			return j.marked(p), nil
 		}
 		if err != nil {
 			return Page{}, fmt.Errorf("read event at index %d of the journal: %w", index, err)
 		}
-		p.Next = j.cursor(index)
+		p.Next = j.cursorIn(view, index)
 		p.Arrivals = append(p.Arrivals, Arrival{Cursor: p.Next, Index: index, Event: e})
 	}
 	p.More = to < len(arrivals)
-	return p, nil
+	return j.marked(p), nil
+}
+
+// marked says of each event whether it had been dropped before.
+func (j *Journal) marked(p Page) Page {
+	j.lock()
+	defer j.unlock()
+	for i, a := range p.Arrivals {
+		p.Arrivals[i].Again = j.tombs.again(a.Event.Key(), a.Index)
+	}
+	return p
 }
 
 // readEvent reads an event that is in the fold: it was checked when it got there.

@@ -21,6 +21,7 @@ const (
 	RecordEvent RecordType = 1
 	RecordRow   RecordType = 2
 	RecordBeats RecordType = 3 // the latest beats heard
+	RecordTombs RecordType = 4 // the streams that were dropped
 	RecordFork  RecordType = 5 // an event whose place is held with other bytes
 )
 

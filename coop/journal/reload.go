@@ -18,12 +18,15 @@ import (
 type reload struct {
 	j         *Journal
 	authentic *authentic
-	withheld  map[ident.NodeID]bool // nodes with events here that are not believed
-	lastOwn   ident.Stream          // of the last event of this runtime
+	lastOwn   ident.Stream // of the last event of this runtime
+}
+
+func newReload(j *Journal) *reload {
+	return &reload{j: j, authentic: newAuthentic(j.cfg.Limits.Pending)}
 }
 
 func (j *Journal) reload(ctx context.Context) error {
-	r := &reload{j: j, authentic: newAuthentic(j.cfg.Limits.Pending), withheld: map[ident.NodeID]bool{}}
+	r := newReload(j)
 	next := uint64(1)
 	for rec, err := range j.log.From(next) {
 		if err == nil {
@@ -37,14 +40,21 @@ func (j *Journal) reload(ctx context.Context) error {
 		next = rec.Index + 1
 	}
 	r.missing(next, j.log.End()+1)
+	r.end()
+	j.view = j.viewNow()
+	j.run = j.nextRun()
+	j.lapseOnReload()
+	j.health.SecondUsers = j.secondUsers()
+	return nil
+}
+
+// end gives up what still waits, and brings the arrivals into order: events that
+// waited came behind those that reached them.
+func (r *reload) end() {
 	for range r.authentic.rest() {
 		r.refuse(RefusedSignature)
 	}
-	slices.Sort(j.arrivals) // events that waited came behind those that reached them
-	j.view = viewOf(r.withheld)
-	j.run = j.nextRun()
-	j.health.SecondUsers = j.secondUsers()
-	return nil
+	r.j.relist()
 }
 
 func (r *reload) record(stored seglog.Record) {
@@ -67,9 +77,11 @@ func (r *reload) record(stored seglog.Record) {
 	case RecordEvent:
 		r.event(rec.payload, stored.Index, rec.sealed)
 	case RecordRow:
-		r.row(rec)
+		r.row(rec, stored.Index)
 	case RecordBeats:
 		r.beats(rec)
+	case RecordTombs:
+		r.tombs(rec)
 	case RecordFork:
 		r.fork(rec)
 	}
@@ -82,7 +94,37 @@ func (r *reload) beats(rec record) {
 		return
 	}
 	r.j.stamp = max(r.j.stamp, saved.clock)
+	r.j.waste += len(rec.payload)
 	r.j.restore(saved)
+}
+
+// tombs takes up which streams were dropped. One that is here nevertheless is
+// what a rewrite that did not get to its end has left.
+func (r *reload) tombs(rec record) {
+	boot, all, err := decodeTombs(rec.payload)
+	if err != nil || !rec.sealed {
+		r.refuse(RefusedRecord)
+		return
+	}
+	j := r.j
+	j.waste += len(rec.payload)
+	j.tombs = newTombs()
+	for _, t := range all {
+		t.measured = t.measured && boot == j.clock.BootID() && t.taken <= j.started
+		j.tombs.put(t, j.cfg.Limits.Tombstones)
+		if t.returned {
+			continue
+		}
+		delete(r.authentic.waiting, t.stream)
+		if j.heads[t.stream] == nil {
+			j.lives.remove(t.stream)
+			j.lives.changes.note(t.stream)
+			continue
+		}
+		indexes, _ := j.leave(t.stream)
+		j.unlist(indexes)
+		j.dead = append(j.dead, indexes...)
+	}
 }
 
 func (r *reload) fork(rec record) {
@@ -94,13 +136,13 @@ func (r *reload) fork(rec record) {
 	r.j.forks.put(e)
 }
 
-func (r *reload) row(rec record) {
+func (r *reload) row(rec record, index uint64) {
 	local, err := decodeRow(rec.payload)
 	if err != nil || !rec.sealed {
 		r.refuse(RefusedRecord)
 		return
 	}
-	r.j.rows.apply(local)
+	r.j.row(local, index)
 }
 
 func (r *reload) event(raw []byte, index uint64, sealed bool) {
@@ -114,7 +156,7 @@ func (r *reload) event(raw []byte, index uint64, sealed bool) {
 	}
 	if refused := r.j.unbelieved(e); refused != "" {
 		if refused == RefusedUntrusted {
-			r.withheld[e.Stream.Node()] = true
+			r.j.withheld[e.Stream] = append(r.j.withheld[e.Stream], index)
 		}
 		r.refuse(refused)
 		return
@@ -136,6 +178,7 @@ func (r *reload) apply(f found) {
 	r.j.health.Reloaded++
 	if f.event.Stream.Runtime() == r.j.runtime {
 		r.lastOwn = f.event.Stream
+		r.j.spoke = max(r.j.spoke, f.event.At)
 	}
 }
 
@@ -168,7 +211,7 @@ func (j *Journal) unbelieved(e *event.Event) Refusal {
 		return RefusedRepository
 	case e.Stream.Node() == j.runtime.Node:
 		return ""
-	case j.cfg.Trust == nil || !j.cfg.Trust(e.Stream.Node()):
+	case !j.believed(e.Stream.Node()):
 		return RefusedUntrusted
 	}
 	return ""
@@ -184,10 +227,14 @@ func parseRefusal(err error) Refusal {
 
 const viewDigits = 8
 
-// viewOf names the set of nodes whose events are on disk and not believed.
-func viewOf(withheld map[ident.NodeID]bool) string {
+// viewNow names the set of nodes whose events are on disk and not believed.
+func (j *Journal) viewNow() string {
+	nodes := map[ident.NodeID]bool{}
+	for s := range j.withheld {
+		nodes[s.Node()] = true
+	}
 	h := sha256.New()
-	for _, n := range slices.Sorted(maps.Keys(withheld)) {
+	for _, n := range slices.Sorted(maps.Keys(nodes)) {
 		h.Write([]byte(n))
 	}
 	return hex.EncodeToString(h.Sum(nil))[:viewDigits]

@@ -72,18 +72,42 @@ func decodeRow(b []byte) (row, error) {
 	return r, r.check()
 }
 
-// rows are the local rows in force, by kind and key.
-type rows map[string]map[string][]byte
+// rows are the local rows in force, by kind and key, and where the log has them.
+type rows struct {
+	values map[string]map[string][]byte
+	at     map[rowName]uint64
+}
 
-func (rs rows) apply(r row) {
+type rowName struct{ kind, key string }
+
+func newRows() rows { return rows{map[string]map[string][]byte{}, map[rowName]uint64{}} }
+
+// of is the value of a row; nil when there is none.
+func (rs rows) of(kind, key string) []byte { return rs.values[kind][key] }
+
+// apply takes a row from the log. It reports whether the record of one before it
+// says nothing any more.
+func (rs rows) apply(r row, index uint64) (superseded bool) {
+	name := rowName{r.kind, r.key}
+	_, superseded = rs.at[name]
 	if r.value == nil {
-		delete(rs[r.kind], r.key)
-		return
+		delete(rs.values[r.kind], r.key)
+		delete(rs.at, name)
+		return true
 	}
-	if rs[r.kind] == nil {
-		rs[r.kind] = map[string][]byte{}
+	if rs.values[r.kind] == nil {
+		rs.values[r.kind] = map[string][]byte{}
 	}
-	rs[r.kind][r.key] = r.value
+	rs.values[r.kind][r.key] = r.value
+	rs.at[name] = index
+	return superseded
+}
+
+// row takes one from the log.
+func (j *Journal) row(r row, index uint64) {
+	if j.rows.apply(r, index) {
+		j.waste += recordHeader + rowHeader + len(r.kind) + len(r.key) + len(r.value)
+	}
 }
 
 // Local returns the synced local rows of a kind by key. The map is the
@@ -91,7 +115,7 @@ func (rs rows) apply(r row) {
 func (j *Journal) Local(kind string) map[string][]byte {
 	j.lock()
 	defer j.unlock()
-	rs := maps.Clone(j.rows[kind])
+	rs := maps.Clone(j.rows.values[kind])
 	if rs == nil {
 		rs = map[string][]byte{}
 	}

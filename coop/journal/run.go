@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/comity-dev/comity/coop/event"
@@ -18,20 +19,27 @@ const (
 // how far. It is written with the first event of each run.
 type run struct {
 	Machine string `json:"machine"`
+	Folder  string `json:"folder,omitempty"`
 	Record  string `json:"record"`
 	Run     uint64 `json:"run"`
 }
 
-// nextRun gives this run its place. Without a record of this machine, and of
-// this machine alone, it begins one: what other records' runs left is not ours
-// to succeed, since whoever counts there may live.
+// here reports whether the record was written in this folder on this machine. A
+// folder that is not named on one side says nothing.
+func (r run) here(cfg *Config) bool {
+	return r.Machine == cfg.Machine && (r.Folder == cfg.Folder || r.Folder == "" || cfg.Folder == "") && ident.IsHex(r.Record, 32)
+}
+
+// nextRun gives this run its place. Without a record of this machine and folder,
+// and of them alone, it begins one: what other records' runs left is not ours to
+// succeed, since whoever counts there may live.
 func (j *Journal) nextRun() run {
 	var last run
-	row := j.rows[runRowKind][runRowKey]
-	if row == nil || canon.Unmarshal(row, &last) != nil ||
-		last.Machine != j.cfg.Machine || !ident.IsHex(last.Record, 32) {
-		return run{Machine: j.cfg.Machine, Record: ident.NewRecord(), Run: 1}
+	row := j.rows.of(runRowKind, runRowKey)
+	if row == nil || canon.Unmarshal(row, &last) != nil || !last.here(&j.cfg) {
+		return run{Machine: j.cfg.Machine, Folder: j.cfg.Folder, Record: ident.NewRecord(), Run: 1}
 	}
+	last.Folder = cmp.Or(j.cfg.Folder, last.Folder)
 	for s := range j.state.Streams() { // the row may be lost and its event not
 		if s.Stream.Runtime() == j.runtime && s.Record == last.Record {
 			last.Run = max(last.Run, s.Run)
@@ -57,7 +65,7 @@ func (j *Journal) secondUsers() []ident.Stream {
 // named and that do not fit.
 func (j *Journal) succession() (first event.StreamSucceeded, ended []string) {
 	first = event.StreamSucceeded{Record: j.run.Record, Run: j.run.Run}
-	if j.run.Run == 1 || j.cfg.Continue == nil {
+	if j.run.Run == 1 || j.cfg.Continue == nil || j.lapsed {
 		return first, nil
 	}
 	sids := slices.DeleteFunc(unique(j.cfg.Continue(View{j})), func(sid string) bool {

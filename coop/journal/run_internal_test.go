@@ -204,7 +204,7 @@ func TestNoMoreRunsAreNamedThanFit(t *testing.T) {
 	m := newMachine(t, "ada")
 	var sids []string
 	var runs []ident.Stream
-	stamp, last := uint64(0), run{m.cfg.Machine, ident.NewRecord(), 0}
+	stamp, last := uint64(0), run{Machine: m.cfg.Machine, Record: ident.NewRecord()}
 	for range event.MaxStreams + 1 {
 		last.Run++
 		s := m.streamOf(m.cfg.Key)

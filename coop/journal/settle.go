@@ -55,6 +55,9 @@ func (j *Journal) land(b *batch, index uint64) bool {
 	all := b.all()
 	for i, e := range all {
 		j.pending = j.pending[1:] // nobody may find it both pending and applied
+		if e.Seq == 1 {
+			j.lapsed = false // what this run has goes on in the next
+		}
 		if refused := j.arrive(Arrival{Event: e, Index: index + uint64(i)}); refused != "" {
 			panic("journal: own event " + e.Key().String() + " does not follow its stream: " + string(refused)) // unreachable unless numbering is wrong
 		}
@@ -63,14 +66,17 @@ func (j *Journal) land(b *batch, index uint64) bool {
 		at := index + uint64(len(all)-len(b.events)+len(b.appended))
 		b.appended = append(b.appended, Appended{Event: e, Durability: durability, Index: at})
 	}
-	for _, r := range b.rows {
-		j.rows.apply(r)
+	for i, r := range b.rows {
+		j.row(r, index+uint64(len(all)+i))
 	}
 	j.landTaken(b, index+uint64(len(all)+len(b.rows)))
 	for _, h := range b.beats {
 		h.life.saved = h.uptime
 	}
 	j.health.Written += uint64(len(all))
+	if b.landed != nil {
+		b.landed(index)
+	}
 	close(b.settled)
 	return len(all)+len(b.taken) > 0
 }

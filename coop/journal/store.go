@@ -19,6 +19,7 @@ type store interface {
 	End() uint64
 	Incarnation() [16]byte
 	Damage() []seglog.Damage
+	Rewrite(keep func(seglog.Record) bool) error
 	Err() error
 	Close() error
 }

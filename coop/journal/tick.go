@@ -28,7 +28,8 @@ func (t ticks) wake(now, expiry time.Duration) time.Duration {
 // take is one tick. A machine that was stopped from outside does not see it on
 // its boot-time clock; once its wall clock is set again, the gain tells. It is
 // added to the uptime, or all its beats would look too old ever after.
-func (t *ticks) take(wall time.Time, boot, heartbeat, expiry time.Duration) {
+// take returns how long the run was away, by the clock that moved more.
+func (t *ticks) take(wall time.Time, boot, heartbeat, expiry time.Duration) (away time.Duration) {
 	if t.any {
 		gain := wall.Sub(t.wall) - (boot - t.boot)
 		if gain > heartbeat {
@@ -37,13 +38,20 @@ func (t *ticks) take(wall time.Time, boot, heartbeat, expiry time.Duration) {
 		if boot-t.boot > expiry || gain > expiry {
 			t.woke = boot
 		}
+		away = max(boot-t.boot, wall.Sub(t.wall))
 	}
 	t.any, t.wall, t.boot = true, wall, boot
+	return away
 }
 
 // Tick looks for gaps: times in which this process or its machine did not run.
 // Who calls it once calls it every heartbeat from then on; without any call no
 // gap is looked for.
+//
+// After a gap longer than event.Limits.StreamRetention others may have dropped what
+// this runtime wrote: the run ends, and the next append, or [Tx.Begin], begins one
+// that carries nothing on. Until then there is no beat. The same holds after a
+// restart. Alone, nothing changes.
 func (j *Journal) Tick() {
 	j.lock()
 	defer j.unlock()
@@ -51,7 +59,10 @@ func (j *Journal) Tick() {
 }
 
 func (j *Journal) tick() {
-	j.ticks.take(j.clock.Now(), j.clock.Boot(), j.cfg.Limits.Heartbeat, j.cfg.Limits.Expiry)
+	away := j.ticks.take(j.clock.Now(), j.clock.Boot(), j.cfg.Limits.Heartbeat, j.cfg.Limits.Expiry)
+	if away > j.cfg.Limits.StreamRetention {
+		j.lapse()
+	}
 }
 
 // uptime is what our beats say, in whole milliseconds.
@@ -73,5 +84,6 @@ func (j *Journal) Beat() (*event.Beat, bool) {
 	b, err := event.SealBeat(j.cfg.Key, event.BeatHeader{
 		Repo: j.cfg.Repo, Stream: j.own.stream, Seq: h.seq, Head: h.hash, Lamport: j.stamp, Uptime: j.uptime(),
 	})
+	j.speaks()
 	return b, err == nil // no error unless a number is out of its bounds
 }

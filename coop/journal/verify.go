@@ -109,6 +109,9 @@ func (v *verify) record(stored seglog.Record) {
 	case RecordBeats:
 		_, err := decodeBeats(rec.payload)
 		v.wrong(stored.Index, err)
+	case RecordTombs:
+		_, _, err := decodeTombs(rec.payload)
+		v.wrong(stored.Index, err)
 	case RecordFork:
 		_, err := event.Parse(rec.payload)
 		v.wrong(stored.Index, err)

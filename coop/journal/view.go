@@ -33,7 +33,7 @@ func (v View) Runtime() ident.Runtime { return v.j.runtime }
 func (v View) Clock() uint64 { return v.j.stamp }
 
 // Local is the synced value of a local row; nil when there is none.
-func (v View) Local(kind, key string) []byte { return v.j.rows[kind][key] }
+func (v View) Local(kind, key string) []byte { return v.j.rows.of(kind, key) }
 
 // Liveness judges a stream: see [Journal.Liveness].
 func (v View) Liveness(s ident.Stream) Liveness {

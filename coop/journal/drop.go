@@ -1,0 +1,107 @@
+package journal
+
+import (
+	"slices"
+
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
+)
+
+// leave takes a stream out of all that is known of events, as if none of it had
+// ever come, and returns where its events are and what is known of its life.
+func (j *Journal) leave(s ident.Stream) (indexes []uint64, l *life) {
+	changes := j.state.Undo(s, 1)
+	if h := j.heads[s]; h != nil {
+		indexes = h.indexes()
+		node := s.Node()
+		if j.perNode[node] -= len(indexes); j.perNode[node] <= 0 {
+			delete(j.perNode, node)
+		}
+		j.count(s, -h.bytes)
+	}
+	delete(j.heads, s)
+	delete(j.ties, s)
+	delete(j.health.Damaged, s)
+	delete(j.health.Suspects, s)
+	for _, c := range j.waiting.streams[s] {
+		j.waiting.remove(c)
+	}
+	j.lineages.drop(s)
+	l = j.lives.remove(s)
+	j.lives.changes.note(s)
+	if j.cfg.Left != nil {
+		j.cfg.Left(View{j}, changes)
+	}
+	return indexes, l
+}
+
+// count notes how many bytes of events others have here.
+func (j *Journal) count(s ident.Stream, bytes int) {
+	if s.Node() != j.runtime.Node {
+		j.theirs += int64(bytes)
+	}
+}
+
+// unlist takes indexes out of the arrivals. Pages under way go on with the list
+// that they have.
+func (j *Journal) unlist(gone []uint64) {
+	if len(gone) == 0 {
+		return
+	}
+	slices.Sort(gone)
+	left := make([]uint64, 0, max(len(j.arrivals)-len(gone), 0))
+	for _, index := range j.arrivals {
+		if _, is := slices.BinarySearch(gone, index); !is {
+			left = append(left, index)
+		}
+	}
+	j.arrivals = left
+}
+
+// bury drops a stream: its events can go from the disk, and nothing of it is
+// taken again that is no further than it was. It returns where they are.
+func (j *Journal) bury(t *tomb) []uint64 {
+	indexes, _ := j.leave(t.stream)
+	delete(j.forks, t.stream)
+	j.tombs.put(t, j.cfg.Limits.Tombstones)
+	j.dead = append(j.dead, indexes...)
+	j.health.Compacted += uint64(len(indexes))
+	return indexes
+}
+
+// lift lets a dropped stream come back: it is to be sent whole.
+func (j *Journal) lift(s ident.Stream) {
+	t := j.tombs.of(s)
+	if t == nil {
+		return
+	}
+	t.returned = true
+	l := j.lives.of(s, j.clock.Boot())
+	l.floor, l.asked = max(l.floor, t.uptime), true
+	if t.measured && !l.measured {
+		l.measured, l.difference, l.taken, l.latest = true, t.difference, t.taken, noBound
+	}
+	j.lives.touch(s)
+}
+
+// named lifts the streams that the first event of a run names.
+func (j *Journal) named(e *event.Event) {
+	first, ok := e.Body.(event.StreamSucceeded)
+	if !ok || e.Seq > 1 {
+		return
+	}
+	for _, s := range first.Streams {
+		if s.Runtime() == e.Stream.Runtime() {
+			j.lift(s)
+		}
+	}
+}
+
+// relist brings the arrivals back into the order of the log, in a list of its own.
+func (j *Journal) relist() {
+	if slices.IsSorted(j.arrivals) {
+		return
+	}
+	j.arrivals = slices.Clone(j.arrivals)
+	slices.Sort(j.arrivals)
+}

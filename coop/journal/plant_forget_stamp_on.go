@@ -1,0 +1,5 @@
+//go:build plant_journal_forget_stamp
+
+package journal
+
+const plantForgetStamp = true

@@ -1,0 +1,5 @@
+//go:build plant_journal_keep_view
+
+package journal
+
+const plantKeepView = true

@@ -1,0 +1,5 @@
+//go:build !plant_journal_no_drift
+
+package journal
+
+const plantNoDrift = false

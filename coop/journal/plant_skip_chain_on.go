@@ -1,0 +1,5 @@
+//go:build plant_journal_skip_chain
+
+package journal
+
+const plantSkipChain = true
