@@ -1,0 +1,169 @@
+package sim
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
+)
+
+// facts are what is so, whatever any machine thinks.
+type facts struct {
+	signed  map[event.Key][32]byte    // by honest machines, once durable
+	writer  map[ident.Stream]*machine // of honest machines
+	beats   map[beatName]made
+	digests map[string]string // by history
+}
+
+type beatName struct {
+	stream ident.Stream
+	uptime time.Duration
+}
+
+// made says who made a beat, and at what true time.
+type made struct {
+	by *machine
+	at time.Duration
+}
+
+func newFacts() *facts {
+	return &facts{map[event.Key][32]byte{}, map[ident.Stream]*machine{}, map[beatName]made{}, map[string]string{}}
+}
+
+// honest tells whose word in a stream counts.
+func (w *World) honest(s ident.Stream) bool { return s.Node() != w.hostile.key.Node() }
+
+// refused tells that a stream need not come to be held.
+func (f *facts) refused(m *machine, s ident.Stream) bool { return !m.w.honest(s) }
+
+// sent looks at what leaves a machine.
+func (f *facts) sent(w *World, from *machine, msg message) {
+	for _, raw := range msg.events {
+		if _, ok := from.held.hashes[sha256.Sum256(raw)]; !ok {
+			fail(SyncedBeforeSent, "%s sends an event that it does not hold durably: %s", from.name, name(raw))
+		}
+	}
+}
+
+func name(raw []byte) string {
+	e, err := event.Parse(raw)
+	if err != nil {
+		return err.Error()
+	}
+	return e.Key().String() + " " + e.Body.Kind()
+}
+
+// holdings are what a machine showed to be durable: what its disk has to keep,
+// whatever becomes of its daemon.
+type holdings struct {
+	events map[event.Key][32]byte
+	hashes map[[32]byte]event.Key
+	heads  map[ident.Stream]uint64
+	stamp  uint64                         // the highest of them
+	cursor string                         // of a follower that has seen all of them
+	fenced map[event.Key]bool             // claims that were seen fenced
+	ended  map[event.Key]time.Duration    // claims that an event here fences, and since when in true time
+	knew   map[ident.Stream]time.Duration // true time at which this run first knew a stream
+}
+
+func newHoldings() *holdings {
+	return &holdings{
+		events: map[event.Key][32]byte{}, hashes: map[[32]byte]event.Key{}, heads: map[ident.Stream]uint64{},
+		fenced: map[event.Key]bool{}, ended: map[event.Key]time.Duration{}, knew: map[ident.Stream]time.Duration{},
+	}
+}
+
+// reopened holds what a daemon finds on its disk against what it had.
+func (m *machine) reopened() {
+	had := m.held
+	m.held = newHoldings()
+	m.noteWrites()
+	for k, hash := range had.events {
+		now, ok := m.held.events[k]
+		switch {
+		case !ok:
+			fail(AckedIsKept, "%s lost %s over a restart", m.name, k)
+		case now != hash:
+			fail(AckedIsKept, "%s has %s with other bytes after a restart", m.name, k)
+		}
+	}
+	m.held.fenced, m.held.stamp = had.fenced, max(m.held.stamp, had.stamp)
+	for k, at := range had.ended {
+		m.held.ended[k] = at
+	}
+}
+
+// noteWrites follows what arrived in m's journal since.
+func (m *machine) noteWrites() {
+	for {
+		p, err := m.j.Page(m.held.cursor, 1000)
+		if err != nil && m.disk.failing {
+			return // it cannot be read now
+		}
+		if err != nil {
+			fail(WalkedOnce, "%s: a walk ends: %v", m.name, err)
+		}
+		for _, a := range p.Arrivals {
+			m.arrived(a.Event, a.Again)
+		}
+		m.held.cursor = p.Next
+		if !p.More {
+			return
+		}
+	}
+}
+
+func (m *machine) arrived(e *event.Event, again bool) {
+	k, h := e.Key(), m.held
+	if _, twice := h.events[k]; twice && !again {
+		fail(WalkedOnce, "%s: a walk has %s twice", m.name, k)
+	}
+	h.events[k], h.hashes[e.Hash] = e.Hash, k
+	h.heads[e.Stream] = max(h.heads[e.Stream], e.Seq)
+	if _, known := h.knew[e.Stream]; !known {
+		h.knew[e.Stream] = m.w.now
+	}
+	if b, ok := e.Body.(event.ClaimAcquired); ok {
+		for _, k := range b.Fences {
+			if _, known := h.ended[k]; !known {
+				h.ended[k] = m.w.now
+			}
+		}
+	}
+	if before, ok := h.events[event.Key{Stream: e.Stream, Seq: e.Seq - 1}]; ok && e.Prev != hexOf(before) {
+		fail(Chained, "%s holds %s behind another event than the one it names", m.name, k)
+	}
+	if m.w.facts.note(m, e) && e.Lamport <= h.stamp {
+		fail(StampsRise, "%s writes %s with stamp %d, and has seen %d", m.name, k, e.Lamport, h.stamp)
+	}
+	h.stamp = max(h.stamp, e.Lamport)
+}
+
+// note takes in an event that is durable at m; it tells whether m has just
+// written it.
+func (f *facts) note(m *machine, e *event.Event) bool {
+	if !m.w.honest(e.Stream) {
+		return false
+	}
+	hash, known := f.signed[e.Key()]
+	switch {
+	case known && hash == e.Hash:
+		return false
+	case known:
+		fail(OneEvent, "%s holds a second %s", m.name, e.Key())
+	case e.Stream.Node() != m.key.Node():
+		fail(Authentic, "%s holds %s, which nobody signed", m.name, e.Key())
+	}
+	f.signed[e.Key()] = e.Hash
+	if f.writer[e.Stream] == nil {
+		f.writer[e.Stream] = m
+	}
+	m.log("wrote %s/%d at %d: %s", short8(e.Stream), e.Seq, e.Lamport, e.Body.Kind())
+	return true
+}
+
+func short8(s ident.Stream) string { return string(s[:4]) + ".." + string(s[len(s)-4:]) }
+
+func hexOf(hash [32]byte) string { return hex.EncodeToString(hash[:]) }

@@ -1,0 +1,47 @@
+package sim
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// A gap is a time in which a machine was silent for longer than its peers wait.
+// Until it has finished a round with each peer that it was linked to, for one
+// expiry at most, it answers no claim.
+type gap struct {
+	any    bool
+	boot   time.Duration // of the last tick
+	wall   time.Time
+	end    time.Duration  // boot time
+	left   map[int]bool   // peers that have not answered since
+	all    map[int]bool   // that were to be asked
+	rounds map[int]uint64 // that were asked for on their cables
+}
+
+// lookForGap is done at every request and tick.
+func (m *machine) lookForGap() {
+	m.j.Tick()
+	now, wall, expiry := m.clock.Boot(), m.clock.Now(), m.w.limits.Expiry
+	silent := max(now-m.gap.boot, wall.Sub(m.gap.wall))
+	if m.gap.any && silent > expiry {
+		m.gap.end, m.gap.left, m.gap.all, m.gap.rounds = now+expiry, map[int]bool{}, map[int]bool{}, map[int]uint64{}
+		for _, p := range m.peers() {
+			m.gap.left[p.n], m.gap.all[p.n] = true, true
+		}
+		m.awake = m.w.now
+		m.log("was silent for %v, asks %v", silent, slices.Sorted(maps.Keys(m.gap.left)))
+		for _, p := range m.peers() {
+			m.ask(p)
+		}
+	}
+	m.gap.any, m.gap.boot, m.gap.wall = true, now, wall
+}
+
+// gapLeft is for how long m answers no claim.
+func (m *machine) gapLeft() time.Duration {
+	if len(m.gap.left) == 0 {
+		return 0
+	}
+	return max(0, m.gap.end-m.clock.Boot())
+}

@@ -1,0 +1,252 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/fold"
+	"github.com/comity-dev/comity/coop/journal"
+	"github.com/comity-dev/comity/internal/vfs/vfstest"
+)
+
+// A daemon that starts finds the claim of a machine on its disk that it has not
+// heard yet. Its first command must not fence the living.
+func TestRestartFindsALiveClaimOnDisk(t *testing.T) {
+	tell(t, func(h *history) {
+		h.meet(h.a, h.b)
+		h.open(h.a, "a0")
+		k := h.claims(h.a, "a0", "src/")
+		h.open(h.b, "b0")
+		h.wait(time.Minute)
+		h.b.kill()
+		h.wait(time.Minute)
+		h.b.start()
+		h.live(h.b, k, journal.Unknown)
+		h.refused(h.b, "b0", api.ErrConflict, "src/a.go")
+		h.wait(time.Minute)
+		h.live(h.b, k, journal.Live)
+		h.refused(h.b, "b0", api.ErrConflict, "src/a.go")
+	})
+}
+
+// Two clocks that move apart by 200 millionths are two minutes apart after a week
+// in which nobody was heard. The living do not look old for it.
+func TestDriftOfAWeek(t *testing.T) {
+	tell(t, func(h *history) {
+		h.a.ppm, h.b.ppm = -100, 100
+		h.meet(h.a, h.b)
+		h.open(h.a, "a0")
+		k := h.claims(h.a, "a0", "src/")
+		h.open(h.b, "b0")
+		h.wait(2 * time.Minute) // the beats are on disk
+		h.a.stop()
+		h.b.stop()
+		h.pass(7 * 24 * time.Hour)
+		h.a.start()
+		h.b.start()
+		for range 6 {
+			h.wait(20 * time.Second)
+			h.refused(h.b, "b0", api.ErrConflict, "src/a.go")
+		}
+		h.live(h.b, k, journal.Live)
+	})
+}
+
+// A virtual machine that its host stopped for an hour has lost it from its
+// boot-time clock. Once it goes on it is heard as before.
+func TestPausedMachineIsHeardAgain(t *testing.T) {
+	tell(t, func(h *history) {
+		h.meet(h.a, h.b)
+		h.open(h.a, "a0")
+		k := h.claims(h.a, "a0", "src/")
+		h.open(h.b, "b0")
+		h.wait(time.Minute)
+		h.a.halt(paused)
+		h.pass(time.Hour)
+		h.a.wake()
+		for range 4 {
+			h.wait(20 * time.Second)
+			h.live(h.b, k, journal.Live)
+			h.refused(h.b, "b0", api.ErrConflict, "src/a.go")
+		}
+	})
+}
+
+// The holder sleeps past its expiry, and wakes where nobody tells it that its
+// claim was taken and given back. When it hears it, the claim stays lost.
+func TestLapsedHolderWakesUnlinked(t *testing.T) {
+	tell(t, func(h *history) {
+		h.meet(h.a, h.b)
+		h.open(h.a, "a0")
+		k := h.claims(h.a, "a0", "src/")
+		h.open(h.b, "b0")
+		h.wait(10 * time.Second)
+		h.a.halt(suspended)
+		h.disconnect(h.link(h.a, h.b))
+		h.wait(time.Minute)
+		h.claims(h.b, "b0", "src/a.go")
+		h.stands(h.b, k, fold.StandingConflicted)
+		h.releases(h.b, "b0")
+		h.stands(h.b, k, fold.StandingExpired)
+		h.a.wake()
+		h.wait(time.Minute)
+		if got := h.checks(h.a, "a0", "src/a.go"); got != api.CheckYours {
+			h.Errorf("unlinked it is told %s, want yours: it cannot know better", got)
+		}
+		h.meet(h.a, h.b)
+		if got := h.checks(h.a, "a0", "src/a.go"); got == api.CheckYours {
+			h.Error("it is told yours of what it lost")
+		}
+		h.wait(10 * time.Second)
+		h.stands(h.b, k, fold.StandingReleased) // in its own stream, by its own runtime
+		k2 := h.claims(h.a, "a0", "src/a.go")
+		h.wait(time.Second)
+		h.stands(h.b, k2, fold.StandingHeld)
+	})
+}
+
+// Who slept past the expiry asks its peers before it says yours.
+func TestWokenHolderAsksFirst(t *testing.T) {
+	tell(t, func(h *history) {
+		h.meet(h.a, h.b)
+		h.open(h.a, "a0")
+		k := h.claims(h.a, "a0", "src/")
+		h.open(h.b, "b0")
+		h.wait(10 * time.Second)
+		h.a.halt(stopped)
+		h.wait(time.Minute)
+		h.claims(h.b, "b0", "src/a.go")
+		h.wait(time.Second)
+		h.a.wake()
+		if got := h.checks(h.a, "a0", "src/a.go"); got != string(api.CodeGap) {
+			h.Errorf("just woken it is told %s, want gap", got)
+		}
+		h.refused(h.a, "a0", api.ErrGap, "docs/")
+		h.wait(time.Second)
+		h.stands(h.a, k, fold.StandingConflicted)
+		if got := h.checks(h.a, "a0", "src/a.go"); got == api.CheckYours {
+			h.Error("it is told yours of what it lost")
+		}
+		h.claims(h.a, "a0", "docs/")
+	})
+}
+
+// The folder of a machine is copied to another one, with its key. Neither writes
+// in the other's name, and both learn of it.
+func TestClonedStateFolder(t *testing.T) {
+	tell(t, func(h *history) {
+		h.cloned = true
+		h.meet(h.a, h.b)
+		h.open(h.a, "a0")
+		k := h.claims(h.a, "a0", "src/")
+		h.wait(time.Minute)
+		h.c.stop()
+		h.c.key, h.c.held = h.a.key, newHoldings()
+		h.c.disk = &disk{Disk: h.a.disk.Clone(), m: h.c}
+		h.c.start()
+		h.meet(h.b, h.c)
+		h.open(h.c, "c0")
+		h.refused(h.c, "c0", api.ErrConflict, "src/a.go")
+		h.wait(time.Minute)
+		h.refused(h.c, "c0", api.ErrConflict, "src/a.go")
+		h.claims(h.c, "c0", "docs/")
+		h.wait(20 * time.Second)
+		h.stands(h.a, k, fold.StandingHeld)
+		h.stands(h.c, k, fold.StandingHeld)
+		for _, m := range []*machine{h.a, h.c} {
+			if got := m.j.Health().SecondUser(); got == "" {
+				h.Errorf("%s does not know that its key has a second user", m.name)
+			}
+		}
+	})
+}
+
+// The folder of a machine is set back to what it was. What it wrote since is
+// nobody's to write again.
+func TestStateFolderSetBack(t *testing.T) {
+	tell(t, func(h *history) {
+		h.meet(h.a, h.b)
+		h.open(h.a, "a0")
+		h.claims(h.a, "a0", "src/")
+		h.wait(time.Second)
+		old, held := h.a.disk.Clone(), h.a.held
+		h.claims(h.a, "a0", "docs/")
+		h.wait(time.Second)
+		h.a.die("is set back", func(*vfstest.Disk) *vfstest.Disk { return old })
+		h.a.held = newHoldings()
+		_ = held
+		h.a.start()
+		h.open(h.a, "a1")
+		h.claims(h.a, "a1", "@db")
+		h.wait(time.Minute)
+		h.agree([]*machine{h.a, h.b})
+	})
+}
+
+// A machine that started again is heard through somebody who has not passed on
+// its first event: what it left is neither live nor gone.
+func TestBeatsOfASuccessorBeforeItsFirstEvent(t *testing.T) {
+	tell(t, func(h *history) {
+		h.meet(h.a, h.b)
+		h.open(h.a, "a0")
+		k := h.claims(h.a, "a0", "src/")
+		h.open(h.b, "b0")
+		h.wait(10 * time.Second)
+		h.disconnect(h.link(h.a, h.b))
+		h.a.kill()
+		h.a.start()
+		h.open(h.a, "a1") // the run begins
+		for range 6 {
+			h.wait(20 * time.Second)
+			h.a.sync()
+			h.b.sync()
+			b := h.a.beat()
+			h.b.hear(event.Marks{b.Stream: {Beat: b}})
+			h.live(h.b, k, journal.Unknown)
+			h.refused(h.b, "b0", api.ErrConflict, "src/a.go")
+		}
+		h.meet(h.a, h.b)
+		h.live(h.b, k, journal.Live)
+	})
+}
+
+// An event whose own signature is not good is its author's when the next one
+// names it: in one batch with it or alone before it.
+func TestBadSignatureAloneAndInABatch(t *testing.T) {
+	tell(t, func(h *history) {
+		o := h.hostile
+		first := garble(o.next(0, o.opening()).Raw)
+		e, err := event.Parse(first)
+		if err != nil {
+			h.Fatal(err)
+		}
+		o.at.Prev = hexOf(e.Hash)
+		second := o.next(0, o.claim("dir:src")).Raw
+		if r := h.a.ingest("mallory", [][]byte{first}); r.Pending != 1 {
+			h.Errorf("alone it is not waiting: %+v", r)
+		}
+		if r := h.a.ingest("mallory", [][]byte{second}); r.Accepted != 1 || r.Released != 1 {
+			h.Errorf("with the next one it is not taken: %+v", r)
+		}
+		if r := h.b.ingest("mallory", [][]byte{first, second}); r.Accepted != 2 {
+			h.Errorf("in a batch it is not taken: %+v", r)
+		}
+		other := o.at
+		other.Seq, other.Lamport, other.Prev = 1, 1, ""
+		forged := garble(o.seal(other, o.claim("dir:docs")).Raw)
+		if r := h.c.ingest("mallory", [][]byte{forged}); r.Pending != 1 {
+			h.Errorf("a forged one alone: %+v", r)
+		}
+		if r := h.c.ingest("mallory", [][]byte{second}); r.Accepted != 0 {
+			h.Errorf("behind a forged one: %+v", r)
+		}
+		if r := h.c.ingest("mallory", [][]byte{first, second}); r.Accepted == 0 {
+			h.Errorf("the true one does not take the forged one's place: %+v", r)
+		}
+		if a, b, c := h.a.sight().history, h.b.sight().history, h.c.sight().history; a != b || b != c {
+			h.Errorf("three ways to hear it, histories %s, %s, %s", a, b, c)
+		}
+	})
+}
