@@ -1,0 +1,235 @@
+package link_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/coop/link"
+	"github.com/comity-dev/comity/coop/link/linktest"
+)
+
+// Of a key that the receiver does not believe the first batch is the last, until
+// the receiver says that its trust changed.
+func TestUntrustedSticksUntilTrustChanges(t *testing.T) {
+	a, b := duo()
+	eve := linktest.NewStore("eve")
+	eve.Append(50, 100)
+	join(t, time.Hour, a, eve).settle() // ada holds what eve wrote
+	b.Believe(eve.Key.Node(), false)
+	w := join(t, time.Hour, a, b)
+	w.settle()
+	for range 5 {
+		eve.Append(1, 100)
+		join(t, time.Hour, a, eve).settle()
+		a.Append(1, 100)
+		w.news()
+		w.pass(time.Minute)
+	}
+	if w.side[0].sentOf(link.TypeEvents) > 6 || b.Held()[eve.Stream] != 0 || b.Held()[a.Stream] != 5 {
+		t.Errorf("%d batches, bob holds %v", w.side[0].sentOf(link.TypeEvents), b.Held())
+	}
+	st := w.side[0].core.Stats()
+	if len(st.Blocked) != 1 || st.Blocked[0] != (event.Blocked{Stream: eve.Stream, Seq: 1, Why: event.Untrusted}) {
+		t.Errorf("blocked: %v", st.Blocked)
+	}
+	if st := w.side[1].core.Stats(); len(st.Refused) != 1 || st.Refused[0].Why != event.Untrusted {
+		t.Errorf("refused: %v", st.Refused)
+	}
+	w.once()
+
+	b.Believe(eve.Key.Node(), true)
+	w.side[1].core.TrustChanged()
+	w.settle()
+	agree(t, a, b)
+	if w.side[0].events[event.Key{Stream: a.Stream, Seq: 1}] != 1 {
+		t.Error("what was taken is sent again when trust changes")
+	}
+}
+
+func TestTrustWithdrawnEndsTheLink(t *testing.T) {
+	a, b := duo()
+	trusted := true
+	w := join(t, time.Hour, a, b, func(c *[2]link.Config) { c[1].Trust = func(ident.NodeID) bool { return trusted } })
+	w.settle()
+	w.side[1].core.TrustChanged()
+	w.settle()
+	if w.side[1].core.Err() != nil {
+		t.Fatal("a link ends though its peer is still trusted:", w.side[1].core.Err())
+	}
+	trusted = false
+	w.side[1].core.TrustChanged()
+	w.settle()
+	var no *link.RefusedError
+	if err := w.side[0].core.Err(); !errors.As(err, &no) || no.Refusal.Code != link.CodeUntrusted || no.By != b.Key.Node() {
+		t.Errorf("the peer that is no longer trusted learns %v", err)
+	}
+}
+
+// A scripted journal refuses what a test says.
+type scripted struct {
+	*linktest.Store
+	refuse func(batch [][]byte) *event.IngestReport // nil lets it in
+	calls  int
+}
+
+func (s *scripted) Ingest(ctx context.Context, batch [][]byte) event.IngestReport {
+	s.calls++
+	if r := s.refuse(batch); r != nil {
+		r.Count()
+		return *r
+	}
+	return s.Store.Ingest(ctx, batch)
+}
+
+func all(batch [][]byte, o event.Outcome) *event.IngestReport {
+	r := &event.IngestReport{Outcomes: make([]event.Outcome, len(batch))}
+	for i := range r.Outcomes {
+		r.Outcomes[i] = o
+	}
+	return r
+}
+
+// What may come right by itself is asked for again after an expiry, and later
+// after twice the time each; what was taken does not come along.
+func TestPassingRefusalsAreTriedAgain(t *testing.T) {
+	for _, why := range []event.Reason{event.Capacity, event.ClockAhead, link.NotStored} {
+		a, b := duo()
+		a.Append(10, 100)
+		full := false
+		s := &scripted{Store: b, refuse: func(batch [][]byte) *event.IngestReport {
+			if !full {
+				return nil
+			}
+			if why == link.NotStored {
+				return all(batch, event.Outcome{Status: event.NotStored})
+			}
+			r := all(batch, event.Outcome{Status: event.Rejected, Reason: why})
+			r.Blocked = []event.Blocked{{Stream: a.Stream, Seq: 11, Why: why}}
+			return r
+		}}
+		w := joinOn(t, time.Hour, [2]link.Config{linktest.ConfigOf(a, true), linktest.ConfigOf(b, false)}, [2]link.Journal{a, s})
+		w.settle()
+		w.pass(5 * time.Second)
+		full = true
+		a.Append(10, 100)
+		w.news()
+		a.Append(10, 100)
+		w.news()
+		if st := w.side[0].core.Stats(); len(st.Blocked) != 1 || st.Blocked[0] != (event.Blocked{Stream: a.Stream, Seq: 11, Why: why}) {
+			t.Errorf("%s: blocked: %v", why, st.Blocked)
+		}
+		w.once()
+		calls := s.calls
+		w.pass(29 * time.Second)
+		if s.calls != calls {
+			t.Errorf("%s: tried again before an expiry", why)
+		}
+		w.pass(10 * time.Minute)
+		if n := s.calls - calls; n < 3 || n > 5 { // after 30 s, 1, 2, 4 and 8 minutes
+			t.Errorf("%s: tried %d times in 10 minutes", why, n)
+		}
+		full = false
+		w.pass(11 * time.Minute)
+		agree(t, a, b)
+		for seq := uint64(1); seq <= 10; seq++ {
+			if n := w.side[0].events[event.Key{Stream: a.Stream, Seq: seq}]; n != 1 {
+				t.Errorf("%s: event %d was taken and sent %d times", why, seq, n)
+			}
+		}
+		if st := w.side[1].core.Stats(); len(st.Refused) > 0 {
+			t.Errorf("%s: still refused: %v", why, st.Refused)
+		}
+	}
+}
+
+// Behind an event whose signature is not good some are sent, which may vouch for
+// it, and not more.
+func TestBadSignatureIsFollowedByWhatMayVouch(t *testing.T) {
+	a, b := duo()
+	a.Append(1, 100)
+	s := &scripted{Store: b, refuse: func(batch [][]byte) *event.IngestReport {
+		r := all(batch, event.Outcome{Status: event.Pending})
+		r.Blocked = []event.Blocked{{Stream: a.Stream, Seq: 1, Why: event.BadSignature}}
+		return r
+	}}
+	w := joinOn(t, time.Hour, [2]link.Config{linktest.ConfigOf(a, true), linktest.ConfigOf(b, false)}, [2]link.Journal{a, s})
+	w.settle()
+	for range 10 {
+		a.Append(1, 100)
+		w.news()
+	}
+	if n := w.side[0].core.Stats().EventsOut; n != 11 {
+		t.Errorf("%d events sent, want all 11: the next one may vouch", n)
+	}
+	a.Append(1000, 100)
+	w.news()
+	if n := w.side[0].core.Stats().EventsOut; n != 65 {
+		t.Errorf("%d events sent, want 65", n)
+	}
+}
+
+// Events that wait for one that comes from elsewhere: when it is there and they
+// were given up meanwhile, they are asked for.
+func TestDroppedWaitersAreAskedForAgain(t *testing.T) {
+	a, b := duo()
+	a.Append(5, 100)
+	waiting := true
+	s := &scripted{Store: b, refuse: func(batch [][]byte) *event.IngestReport {
+		if !waiting {
+			return nil
+		}
+		r := all(batch, event.Outcome{Status: event.Pending})
+		r.Blocked = []event.Blocked{{Stream: a.Stream, Seq: 2, Why: event.Waiting}}
+		return r
+	}}
+	w := joinOn(t, time.Hour, [2]link.Config{linktest.ConfigOf(a, true), linktest.ConfigOf(b, false)}, [2]link.Journal{a, s})
+	w.settle()
+	a.Append(5, 100)
+	w.news()
+	w.pass(time.Minute)
+	if n := w.side[0].core.Stats().EventsOut; n != 5 {
+		t.Errorf("%d events sent to a receiver that waits for one, want 5", n)
+	}
+	waiting = false
+	held, err := a.Missing(event.Marks{}, 1<<20, func(ident.Stream) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Ingest(t.Context(), [][]byte{held[0].Raw, held[1].Raw})
+	w.pass(10 * time.Second)
+	agree(t, a, b)
+}
+
+// The report goes out when the disk has the batch, and the mark with it.
+func TestReportComesAfterTheDisk(t *testing.T) {
+	a, b := duo()
+	a.Append(3, 100)
+	w := join(t, time.Hour, a, b)
+	for range 100 {
+		if f := w.side[0].core.Next(w.now); f != nil {
+			w.side[1].core.Receive(w.now, frame(t, f))
+		}
+		if _, ok := w.side[1].core.Batch(); ok {
+			break
+		}
+		w.step(1)
+	}
+	for f := w.side[1].core.Next(w.now); f != nil; f = w.side[1].core.Next(w.now) {
+		w.side[0].core.Receive(w.now, frame(t, f))
+		switch one := frame(t, f); one.Type {
+		case link.TypeReport:
+			t.Fatal("a batch is reported that the journal does not have")
+		case link.TypeMarks:
+			if m, _ := link.ParseMarks(one.Body); len(m.Marks) > 0 {
+				t.Fatalf("told as held: %v", m.Marks)
+			}
+		}
+	}
+	if w.side[1].core.Stats().Joined {
+		t.Error("the first exchange is over though the journal does not have the batch")
+	}
+}
