@@ -232,7 +232,7 @@ func (u *upload) commit(ctx context.Context, d storage.Digest) (storage.BlobInfo
 // drop removes the chunks of an upload that comes to nothing, as well as it can.
 func (u *upload) drop(ctx context.Context) {
 	if u.chunks > 0 {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(u.s.o.Timeout, 2*time.Second))
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(u.s.timeout(), 2*time.Second))
 		defer cancel()
 		u.s.purge(ctx, u.s.names.chunk+u.id)
 	}

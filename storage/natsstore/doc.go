@@ -79,8 +79,8 @@
 //	x  removed        a row, grant or blob; the server forgets it after a minute
 //
 // For example, the second record of the first life of the ledger "a", with the
-// data "hello", is on the subject N.l.a with the header "Comity: r 0 2 " and the
-// sum of "N.l.a\nr 0 2\nhello".
+// data "hello", is on the subject N.l.a with the header "Comity: r 0 2 238ef0b2",
+// which is the sum of "N.l.a\nr 0 2\nhello".
 //
 // The generation of a ledger is the stream's sequence number of the end before
 // it, 0 for the first. An end is stored and rolls up its subject in one step:

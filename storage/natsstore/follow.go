@@ -80,6 +80,12 @@ func (s *Store) run(ctx context.Context, l *ledger, w *watch, name string) {
 // listen hears the server until it falls silent or ctx ends. It reports whether
 // there was something to hear.
 func (s *Store) listen(ctx context.Context, l *ledger, w *watch, name string) bool {
+	s.mu.Lock()
+	line := s.line
+	s.mu.Unlock()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(line, stop)()
 	inbox := s.nc.NewInbox()
 	sub, err := s.nc.SubscribeSync(inbox)
 	if err != nil {

@@ -39,8 +39,8 @@ func (m *stored) last() uint64 {
 	return m.seq
 }
 
-func newStored(subject string, seq uint64, h nats.Header, data []byte) *stored {
-	m := &stored{subject: subject, seq: seq, id: h.Get(idKey), data: data}
+func newStored(subject string, seq uint64, at time.Time, h nats.Header, data []byte) *stored {
+	m := &stored{subject: subject, seq: seq, at: at, id: h.Get(idKey), data: data}
 	m.head, m.bad = parseHead(h.Get(headKey), subject, data)
 	m.open()
 	return m
@@ -114,9 +114,7 @@ func parseAnswer(data []byte) (*stored, error) {
 			h = nil
 		}
 	}
-	m := newStored(a.Message.Subject, a.Message.Seq, h, a.Message.Data)
-	m.at = a.Message.Time
-	return m, nil
+	return newStored(a.Message.Subject, a.Message.Seq, a.Message.Time, h, a.Message.Data), nil
 }
 
 // A permanent error is not met with another try.
@@ -125,7 +123,7 @@ type permanent struct{ error }
 // retry does what only reads, until it has worked or ctx ends.
 func (s *Store) retry(ctx context.Context, do func(context.Context) error) error {
 	for wait := time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
-		actx, cancel := context.WithTimeout(ctx, s.o.Timeout/4)
+		actx, cancel := context.WithTimeout(ctx, s.timeout()/4)
 		err := do(actx)
 		cancel()
 		if err == nil {
@@ -222,8 +220,12 @@ func (s *Store) stream(ctx context.Context, stream string, q query, each func(m 
 		if err != nil {
 			return nil, fmt.Errorf("answer of the server: sequence number: %w", err)
 		}
+		at, err := time.Parse(time.RFC3339Nano, msg.Header.Get("Nats-Time-Stamp"))
+		if err != nil {
+			return nil, fmt.Errorf("answer of the server: time: %w", err)
+		}
 		before, _ := strconv.ParseUint(msg.Header.Get("Nats-Last-Sequence"), 10, 64)
-		if !each(newStored(msg.Header.Get("Nats-Subject"), seq, msg.Header, msg.Data), before) {
+		if !each(newStored(msg.Header.Get("Nats-Subject"), seq, at, msg.Header, msg.Data), before) {
 			return nil, nil
 		}
 	}

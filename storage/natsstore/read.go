@@ -116,10 +116,15 @@ func (c *cursor) failure(err error) error {
 	return fmt.Errorf("read record %d of ledger %s: %w", c.next, c.name, err)
 }
 
-// lastIn returns the number of the last record in m, or what it was before m was
-// damaged.
+// ours reports whether m is of the life that is read, as far as it tells.
+func (c *cursor) ours(m *stored) bool {
+	return (m.head.kind == kindRecord || m.head.kind == kindPack) && m.head.a == c.tip.tip.Gen
+}
+
+// lastIn returns the number of the last record in m, or of what it is in the
+// place of.
 func (c *cursor) lastIn(m *stored) uint64 {
-	if m.head.kind == kindRecord || m.head.kind == kindPack {
+	if c.ours(m) {
 		return m.head.b
 	}
 	return c.seen + 1
@@ -140,21 +145,19 @@ func (c *cursor) pass(m *stored, keep bool, recs []storage.Record) []storage.Rec
 // check returns why m does not have the record c.next, or that it is to be left
 // out: it comes before that, or a second time.
 func (c *cursor) check(m *stored) (keep bool, err error) {
-	n := c.lastIn(m)
-	ours := m.recs != nil && m.head.a == c.tip.tip.Gen
 	switch {
-	case m.seq > c.tip.at && m.bad == nil && !ours:
+	case m.seq > c.tip.at && m.bad == nil && !c.ours(m):
 		return false, &storage.DeletedError{Name: c.name, Seq: c.next}
-	case n < c.next && (ours || m.bad != nil):
+	case c.lastIn(m) < c.next:
 		return false, nil
 	case m.bad != nil:
 		return false, &storage.DamagedError{Name: c.name, Seq: c.next, Cause: m.bad}
-	case ours && m.first <= c.next:
-		return true, nil
-	case ours:
+	case !c.ours(m):
+		return false, &storage.DamagedError{Name: c.name, Seq: c.next, Cause: fmt.Errorf("message %d of the stream is in its place", m.seq)}
+	case m.first > c.next:
 		return false, &storage.DamagedError{Name: c.name, Seq: c.next, Cause: fmt.Errorf("it is missing: record %d comes in its place", m.first)}
 	}
-	return false, &storage.DamagedError{Name: c.name, Seq: c.next, Cause: fmt.Errorf("message %d of the stream is in its place", m.seq)}
+	return true, nil
 }
 
 // single asks the leader for what comes next, when a replica does not have it,

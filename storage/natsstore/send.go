@@ -104,7 +104,13 @@ func (s *Store) send(ctx context.Context, stream string, msgs ...*nats.Msg) resu
 			r.err = ended(ctx, r.err)
 			return r
 		}
+		if wait == time.Millisecond && s.testingBefore != nil {
+			s.testingBefore()
+		}
 		seq, again, open, err := s.attempt(ctx, stream, msgs)
+		if wait == time.Millisecond && s.testingAfter != nil {
+			s.testingAfter()
+		}
 		r.open = r.open || open
 		if err == nil {
 			return result{seq: seq}
@@ -135,7 +141,7 @@ func ended(ctx context.Context, last error) error {
 // attempt publishes once. It reports whether to do it again, and whether this
 // attempt may be stored though it failed.
 func (s *Store) attempt(ctx context.Context, stream string, msgs []*nats.Msg) (seq uint64, again, open bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout/4)
+	ctx, cancel := context.WithTimeout(ctx, s.timeout()/4)
 	defer cancel()
 	last := msgs[len(msgs)-1]
 	if len(msgs) > 1 {

@@ -13,13 +13,20 @@ import (
 	"github.com/comity-dev/comity/storage/storagetest"
 )
 
-// serverOptions are those of a server on a free port of the loopback, which
-// syncs what it acknowledges.
+// serverOptions are those of a server on a free port of the loopback. It syncs
+// now and then; synced is for the tests in which that could matter.
 func serverOptions(t testing.TB) *server.Options {
 	return &server.Options{
 		Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, MaxPayload: 8 << 20,
-		JetStream: true, StoreDir: t.TempDir(), SyncAlways: true, DisableJetStreamBanner: true,
+		JetStream: true, StoreDir: t.TempDir(), DisableJetStreamBanner: true,
 	}
+}
+
+// synced are serverOptions of a server that syncs what it acknowledges.
+func synced(t testing.TB) *server.Options {
+	o := serverOptions(t)
+	o.SyncAlways = true
+	return o
 }
 
 func startServer(t testing.TB, o *server.Options) *server.Server {
@@ -59,7 +66,7 @@ func open(t testing.TB, s *server.Server, o natsstore.Options) *natsstore.Store 
 
 // harness makes stores of one server, each with a name of its own.
 func harness(t *testing.T) storagetest.Harness {
-	s := startServer(t, serverOptions(t))
+	s := startServer(t, synced(t))
 	names := map[storage.Backend]string{}
 	n := 0
 	again := func(t testing.TB, name string) storage.Backend {

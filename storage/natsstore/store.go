@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -84,6 +85,9 @@ type Store struct {
 	record  int // the longest record
 	batches chan struct{}
 
+	testingBefore, testingAfter func()       // around the first attempt of a write
+	testingTimeout              atomic.Int64 // instead of Options.Timeout
+
 	ctx  context.Context // ends with the store
 	end  context.CancelCauseFunc
 	wg   sync.WaitGroup // watches and renewals
@@ -95,6 +99,8 @@ type Store struct {
 	ledgers map[string]*ledger
 	leases  map[*lease]bool
 	clock   clock
+	line    context.Context // ends when the connection is made again
+	cut     context.CancelFunc
 }
 
 // names are those of the streams, and what their subjects begin with.
@@ -141,13 +147,29 @@ func Open(ctx context.Context, url string, o *Options) (*Store, error) {
 		return nil, fmt.Errorf("open store %s: %w", opts.Name, err)
 	}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
+	s.line, s.cut = context.WithCancel(s.ctx)
+	own := s.nc.Opts.ReconnectedCB
+	s.nc.SetReconnectHandler(func(nc *nats.Conn) {
+		s.reconnected()
+		if own != nil {
+			own(nc)
+		}
+	})
 	return s, nil
+}
+
+// reconnected tells the watches that what the server had for them may be gone.
+func (s *Store) reconnected() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cut()
+	s.line, s.cut = context.WithCancel(s.ctx)
 }
 
 // connect makes a connection that never holds a message back: what is published
 // while there is no server fails at once, and is not sent later.
 func (s *Store) connect(ctx context.Context, url string) (*nats.Conn, error) {
-	timeout := s.o.Timeout
+	timeout := s.timeout()
 	if d, ok := ctx.Deadline(); ok {
 		timeout = min(timeout, time.Until(d))
 	}
@@ -195,7 +217,7 @@ func (s *Store) shut() {
 	s.mu.Lock()
 	held := slices.Collect(maps.Keys(s.leases))
 	s.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), min(s.o.Timeout, 2*time.Second))
+	ctx, cancel := context.WithTimeout(context.Background(), min(s.timeout(), 2*time.Second))
 	defer cancel()
 	var ends sync.WaitGroup
 	for _, l := range held {
@@ -204,6 +226,9 @@ func (s *Store) shut() {
 	ends.Wait()
 	s.wg.Wait()
 	s.nc.Close()
+	s.mu.Lock()
+	s.cut()
+	s.mu.Unlock()
 }
 
 // enter checks what every method checks.
@@ -239,12 +264,19 @@ func (s *Store) begin(ctx context.Context, name string) (done func(), err error)
 	return s.writes.Done, nil
 }
 
+func (s *Store) timeout() time.Duration {
+	if d := s.testingTimeout.Load(); d != 0 {
+		return time.Duration(d)
+	}
+	return s.o.Timeout
+}
+
 // errNoAnswer is the cause of a context that Options.Timeout has ended.
 var errNoAnswer = errors.New("no answer in time")
 
 // limit returns a context that ends with ctx, and after Options.Timeout.
 func (s *Store) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, s.o.Timeout, errNoAnswer)
+	return context.WithTimeoutCause(ctx, s.timeout(), errNoAnswer)
 }
 
 // reading returns the context of what Close interrupts.

@@ -26,7 +26,7 @@ func (s *Store) prepare(ctx context.Context) (err error) {
 		return fmt.Errorf("max_payload of the server is %d, want at least %d: raise it in its configuration (8MB serves well)", s.nc.MaxPayload(), minPayloadBytes)
 	}
 	s.record = int(min(maxRecordBytes, s.nc.MaxPayload()-maxHeaderBytes))
-	if s.js, err = jetstream.New(s.nc, jetstream.WithDefaultTimeout(s.o.Timeout)); err != nil {
+	if s.js, err = jetstream.New(s.nc, jetstream.WithDefaultTimeout(s.timeout())); err != nil {
 		return err
 	}
 	ctx, cancel := s.limit(ctx)
@@ -43,6 +43,8 @@ func (s *Store) prepare(ctx context.Context) (err error) {
 func translate(ctx context.Context, err error) error {
 	var api *jetstream.APIError
 	switch {
+	case errors.Is(err, storage.ErrUnavailable):
+		return err
 	case errors.As(err, &api) && isFull(api.ErrorCode, api.Description):
 		return fmt.Errorf("%w: %w", storage.ErrNoSpace, err)
 	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), errNoAnswer):
@@ -90,22 +92,25 @@ func (s *Store) configs() []jetstream.StreamConfig {
 // prepareStream makes a stream or checks the one that is there. Others may be
 // doing the same.
 func (s *Store) prepareStream(ctx context.Context, want jetstream.StreamConfig) error {
-	for {
+	var got jetstream.StreamConfig
+	err := s.retry(ctx, func(ctx context.Context) error {
 		stream, err := s.js.Stream(ctx, want.Name)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
 			stream, err = s.js.CreateStream(ctx, want)
 		}
-		if err == nil {
-			return check(stream.CachedInfo().Config, want)
-		}
 		var api *jetstream.APIError
-		retry := errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) || errors.Is(err, nats.ErrNoResponders) ||
-			errors.As(err, &api) && (api.ErrorCode == codeUnavailable || api.ErrorCode == codeNoPeers)
-		if !retry || ctx.Err() != nil {
-			return err
+		switch {
+		case err == nil:
+			got = stream.CachedInfo().Config
+		case errors.Is(err, jetstream.ErrStreamNameAlreadyInUse), errors.As(err, &api) && api.ErrorCode == codeNoPeers:
+			return fmt.Errorf("%v", err) // somebody was quicker, or the cluster is on its way: once more
 		}
-		pause(ctx, 50*time.Millisecond)
+		return err
+	})
+	if err != nil {
+		return err
 	}
+	return check(got, want)
 }
 
 // check returns why a stream cannot hold a part of a store.
