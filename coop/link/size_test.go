@@ -1,0 +1,90 @@
+package link_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/link"
+	"github.com/comity-dev/comity/coop/link/linktest"
+)
+
+// crowded is a store that hears the beats of many runs besides.
+type crowded struct {
+	*linktest.Store
+	marks event.Marks
+}
+
+func (c *crowded) MarksSince(version uint64) (event.Marks, uint64) {
+	marks, v := c.Store.MarksSince(version)
+	if version == 0 {
+		for s, m := range c.marks {
+			marks[s] = m
+		}
+	}
+	return marks, v
+}
+
+func crowd(t *testing.T, s *linktest.Store, n int) event.Marks {
+	t.Helper()
+	marks := event.Marks{}
+	for i := range n {
+		run := linktest.StreamOf(s.Key, s.Repo, string(rune('a'+i%26))+time.Duration(i).String())
+		b, err := event.SealBeat(s.Key, event.BeatHeader{Repo: s.Repo, Stream: run, Seq: 1, Lamport: 1, Uptime: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks[run] = event.Mark{Beat: b, Age: time.Second}
+	}
+	return marks
+}
+
+// However many marks and events there are, no frame is over the bound, and all
+// come over.
+func TestFramesStayInTheirBound(t *testing.T) {
+	a, b := duo()
+	const marks, events = 4500, 20_000
+	for run := range 40 {
+		a.AppendTo(linktest.StreamOf(a.Key, a.Repo, time.Duration(run).String()), events/40, 100)
+	}
+	a.Append(30, 30_000)
+	w := joinOn(t, time.Hour, [2]link.Config{linktest.ConfigOf(a, true), linktest.ConfigOf(b, false)},
+		[2]link.Journal{&crowded{a, crowd(t, a, marks)}, b})
+	w.settle()
+	agree(t, a, b)
+	w.once()
+	total, longest := 0, 0
+	for _, f := range w.side[0].sent {
+		total, longest = total+f.Size, max(longest, f.Size)
+		if f.Size > link.MaxFrame {
+			t.Errorf("a frame of type %d has %d bytes", f.Type, f.Size)
+		}
+	}
+	if n := w.side[0].sentOf(link.TypeMarks); n < 4 {
+		t.Errorf("%d frames of marks carried %d marks with beats", n, marks)
+	}
+	if st := w.side[0].core.Stats(); st.EventsOut != events+30 || st.Duplicate > 0 || !st.Joined {
+		t.Errorf("%d events out, %d in vain", st.EventsOut, st.Duplicate)
+	}
+	t.Logf("%d marks and %d events: %d bytes in %d frames, the longest %d", marks, events, total, len(w.side[0].sent), longest)
+}
+
+// Marks that change cost what changed, however many there are.
+func TestChangedMarksCostWhatChanged(t *testing.T) {
+	a, b := duo()
+	for run := range 500 {
+		a.AppendTo(linktest.StreamOf(a.Key, a.Repo, time.Duration(run).String()), 1, 100)
+	}
+	w := join(t, time.Hour, a, b)
+	w.settle()
+	w.pass(10 * time.Second)
+	before := w.side[0].core.Stats().Out.Bytes + w.side[1].core.Stats().Out.Bytes
+	a.AppendTo(linktest.StreamOf(a.Key, a.Repo, time.Duration(7).String()), 1, 100)
+	w.news()
+	w.pass(5 * time.Second)
+	after := w.side[0].core.Stats().Out.Bytes + w.side[1].core.Stats().Out.Bytes
+	if cost := after - before; cost > 3000 {
+		t.Errorf("one event among 500 streams and a heartbeat took %d bytes", cost)
+	}
+	agree(t, a, b)
+}
