@@ -22,29 +22,10 @@ type codec struct {
 	name []byte // of the pending member
 	have bool   // a member is pending: its value is read next
 
-	named bool   // the member kind was read, and is kind
-	text  copied // what the strings that are read are parts of
+	named bool // the member kind was read, and is kind
 
 	out  []byte
 	some bool // a member was written
-}
-
-// copied is a piece of what is read, as a string: one for all strings of a body.
-type copied struct {
-	of string
-	at int // where it begins
-}
-
-// maxCopied bounds what a single string of a body keeps in memory.
-const maxCopied = 1024
-
-// string is b as a string; it was read from the string that begins at from and
-// ends at to, with their quotes.
-func (t copied) string(b []byte, from, to int) string {
-	if from, to = from+1-t.at, to-1-t.at; to <= len(t.of) && to-from == len(b) {
-		return t.of[from:to] // no escapes
-	}
-	return string(b)
 }
 
 // need says whether a field must be there.
@@ -187,13 +168,12 @@ func (c *codec) str(name string, p *string, rule rule, n need) {
 		if !c.at(name, n) {
 			return
 		}
-		from := c.r.Offset()
 		b, ok := c.r.String()
 		if !ok {
 			c.fail(name, "want a string")
 			return
 		}
-		*p = c.text.string(b, from, c.r.Offset())
+		*p = string(b)
 		if len(b) == 0 {
 			c.fail(name, "empty")
 			return

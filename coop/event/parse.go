@@ -211,16 +211,12 @@ func (env *envelope) member(name []byte) *[]byte {
 // wrong, or when anything is wrong with the body, nil is returned and r is left
 // where it was.
 func readKnownBody(r *canon.Reader, raw []byte) Body {
-	rest := raw[r.Offset():]
-	_, named, found := bytes.Cut(rest, []byte(`"kind":"`))
+	_, named, found := bytes.Cut(raw[r.Offset():], []byte(`"kind":"`))
 	if !found {
 		return nil
 	}
 	kind, _, _ := bytes.Cut(named, []byte{'"'})
-	c := codec{kind: known(kind), reading: true, r: *r, text: copied{at: r.Offset()}}
-	if end := bytes.Index(rest, []byte(`},"lamport":`)); end >= 0 && end < maxCopied {
-		c.text.of = string(rest[:end])
-	}
+	c := codec{kind: known(kind), reading: true, r: *r}
 	body := c.body()
 	c.close()
 	if body == nil || !c.named || c.err != nil || c.r.Err() != nil {

@@ -73,9 +73,7 @@ func IsHex[T string | []byte](s T, digits int) bool {
 // hex8 reports whether the first eight bytes of s are lowercase hex digits, all at
 // once: the high bit of each byte tells of it, as long as no sum runs over.
 func hex8[T string | []byte](s T) bool {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	w := load8(s)
 	if w&highs != 0 {
 		return false
 	}
@@ -84,11 +82,29 @@ func hex8[T string | []byte](s T) bool {
 	return (digit|letter)&highs == highs
 }
 
+const ones, highs = 0x0101010101010101, 0x8080808080808080
+
+// load8 is the first eight bytes of s, the first one lowest.
+func load8[T string | []byte](s T) uint64 {
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
 // Unhex decodes the lowercase hex digits that fill dst, and reports whether
 // digits are that; if not, dst holds nothing of use.
 func Unhex[T string | []byte](dst []byte, digits T) bool {
 	if len(digits) != 2*len(dst) {
 		return false
+	}
+	for len(dst) >= 4 {
+		if !hex8(digits) {
+			return false
+		}
+		w := load8(digits)
+		w = w&(0x0f*ones) + w>>6&ones*9 // the value of each digit
+		w = w<<4 | w>>8                 // of each pair, in its first byte
+		dst[0], dst[1], dst[2], dst[3] = byte(w), byte(w>>16), byte(w>>32), byte(w>>48)
+		dst, digits = dst[4:], digits[8:]
 	}
 	bad := byte(0)
 	for i := range dst {

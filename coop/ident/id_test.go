@@ -1,6 +1,8 @@
 package ident_test
 
 import (
+	"bytes"
+	"encoding/hex"
 	"strings"
 	"testing"
 
@@ -170,5 +172,25 @@ func TestHexIsLowercaseDigitsOnly(t *testing.T) {
 	}
 	if ident.Unhex(make([]byte, 1), "000") || ident.Unhex(make([]byte, 1), "0") || !ident.Unhex(nil, "") {
 		t.Error("Unhex takes another length than it fills")
+	}
+}
+
+// Eight digits are looked at at once: each byte counts in each place, alone.
+func TestHexInEachPlace(t *testing.T) {
+	const good = "0123456789abcdef9f"
+	for at := range len(good) {
+		for c := range 256 {
+			b := []byte(good)
+			b[at] = byte(c)
+			value, err := hex.DecodeString(string(b))
+			want := err == nil && !('A' <= c && c <= 'F')
+			if got := ident.IsHex(b, len(b)); got != want {
+				t.Errorf("IsHex(%q) = %v", b, got)
+			}
+			got := make([]byte, len(b)/2)
+			if ok := ident.Unhex(got, b); ok != want || ok && !bytes.Equal(got, value) {
+				t.Errorf("Unhex(%q) = %v, %x", b, ok, got)
+			}
+		}
 	}
 }
