@@ -38,7 +38,8 @@ const wasteTrigger = 8 << 20
 //
 // A stream can go when its run was silent for so long and nothing that it wrote
 // stands by events: no open session, no unreleased claim, fenced or not, no open
-// review, no handover that is neither taken nor withdrawn. It stays while it
+// review, no handover that is neither taken nor withdrawn. What says something of a
+// handover stays for the retention, as nothing else ends one. A stream stays while it
 // fences, ends or answers something in a stream that stays, while one that stays
 // names it, and while it is the latest that succeeded one that stays. So dropping
 // changes nothing that stands. Streams of machines that were not heard for the
@@ -153,10 +154,10 @@ func (c *compaction) decide() {
 			v.add(s)
 		}
 	}
-	v.standing(c.givenUp)
+	v.standing(c.givenUp, c.recent)
 	v.close()
 	stood := newSurvey(j) // what would have stayed had nothing been given up
-	stood.standing(func(ident.Stream) bool { return false })
+	stood.standing(func(ident.Stream) bool { return false }, func(ident.Stream) bool { return false })
 	for _, s := range slices.Sorted(maps.Keys(j.heads)) {
 		switch {
 		case !v.stay[s]:
@@ -221,6 +222,11 @@ func (c *compaction) writing(s ident.Stream) bool {
 
 func (c *compaction) silent(s ident.Stream) bool {
 	return c.j.joining[s.Runtime()] == 0 && c.j.silence(s) > c.policy.Silence
+}
+
+// recent reports whether the run was heard within the retention.
+func (c *compaction) recent(s ident.Stream) bool {
+	return c.j.silence(s) <= c.j.cfg.Limits.Expiry+c.policy.Retention
 }
 
 // givenUp reports whether what stands in a stream keeps it no more.

@@ -7,7 +7,7 @@ import (
 	"github.com/comity-dev/comity/coop/ident"
 )
 
-// Since when others are silent outlives restarts in local rows, by this
+// Since when runs are silent outlives restarts in local rows, by this
 // machine's wall clock: else a machine that never returns would stay for as long
 // as this one is restarted now and then.
 const silentRowKind = "silent"
@@ -46,15 +46,15 @@ func (j *Journal) absence(s ident.Stream) time.Duration {
 	return silent
 }
 
-// silences are the rows to be written: of runs of others that fell silent, or
-// were heard again or dropped.
+// silences are the rows to be written: of runs that fell silent, our own earlier
+// ones too, or were heard again or dropped.
 func (j *Journal) silences(due func(ident.Stream) bool) []row {
 	var all []row
 	written := j.rows.values[silentRowKind]
 	for s, l := range j.lives.byStream {
 		at := written[string(s)]
 		switch {
-		case !l.held || s.Runtime() == j.runtime && !l.second:
+		case !l.held || s == j.own.stream:
 		case at == nil && due(s):
 			since := j.clock.Now().Add(-j.silence(s)).Unix()
 			all = append(all, row{silentRowKind, string(s), strconv.AppendInt(nil, since, 10)})

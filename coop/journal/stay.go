@@ -70,8 +70,11 @@ func (v *survey) add(s ident.Stream) {
 }
 
 // standing keeps every stream in which something stands by events, or that this
-// build cannot tell it of, but for those that are given up.
-func (v *survey) standing(givenUp func(ident.Stream) bool) {
+// build cannot tell it of, but for those that are given up; and for a time those
+// that say something of a handover. What else ends is ended for everybody by the
+// next run of who wrote it. That a handover was taken, only the taker says, and
+// who was away has to hear it.
+func (v *survey) standing(givenUp, recent func(ident.Stream) bool) {
 	keep := func(s ident.Stream) {
 		if !givenUp(s) {
 			v.add(s)
@@ -94,7 +97,7 @@ func (v *survey) standing(givenUp func(ident.Stream) bool) {
 		keep(x.Stream)
 	}
 	for s, i := range v.infos {
-		if i.Damaged || i.Incomplete || i.Opaque+i.Unreadable > 0 || v.opensAlone(i) {
+		if i.Damaged || v.tie(s).handed && recent(s) || i.Incomplete || i.Opaque+i.Unreadable > 0 || v.opensAlone(i) {
 			keep(s)
 		}
 	}

@@ -17,6 +17,7 @@ type tie struct {
 	opened map[string]bool        // sids
 	wrote  map[string]bool        // sids that opened, claimed or asked in it
 	closed map[string]bool        // sids
+	handed bool                   // it published a handover, or said what became of one
 }
 
 func newTie() *tie {
@@ -65,11 +66,16 @@ func (ts ties) observe(e *event.Event) {
 		name(b.Fences...)
 	case event.ClaimReleased:
 		name(b.Claim)
+	case event.HandoverPublished:
+		t.handed = true
 	case event.HandoverConsumed:
+		t.handed = true
 		name(b.Publications...)
 	case event.HandoverDeclined:
+		t.handed = true
 		name(b.Publications...)
 	case event.HandoverWithdrawn:
+		t.handed = true
 		name(b.Publication)
 	case event.ReviewRequested:
 		t.wrote[b.Session] = true
