@@ -14,8 +14,8 @@ import (
 
 // A checkpoint removes what it does not name, in the streams that it covers.
 type checkpoint struct {
+	spot
 	st      *stream
-	seq     uint64
 	covers  []*stream // by id
 	kept    map[*stream][]event.Range
 	digest  string
@@ -25,7 +25,7 @@ type checkpoint struct {
 }
 
 func (s *State) readCheckpoint(st *stream, h head, b event.StreamCheckpoint) *checkpoint {
-	k := &checkpoint{st: st, seq: h.seq, digest: b.Digest, kept: make(map[*stream][]event.Range, len(b.Kept))}
+	k := &checkpoint{st: st, spot: h.spot(), digest: b.Digest, kept: make(map[*stream][]event.Range, len(b.Kept))}
 	for _, id := range slices.Sorted(slices.Values(b.Covers)) {
 		k.covers = append(k.covers, s.stream(id))
 	}
@@ -88,8 +88,8 @@ func (k *checkpoint) verify() {
 	for _, st := range streams {
 		for _, r := range k.kept[st] {
 			i, _ := st.find(r.First)
-			for ; i < len(st.entries) && st.entries[i].seq <= r.Last; i++ {
-				sum.Write(st.entries[i].hash[:])
+			for ; i < st.entries.len() && st.entries.at(i).seq() <= r.Last; i++ {
+				sum.Write(st.entries.at(i).hash[:])
 			}
 		}
 	}
@@ -232,19 +232,19 @@ func (st *stream) runNumber() uint64 {
 }
 
 func (s *State) toggle(st *stream) {
-	for i := range slices.Backward(st.entries) {
-		e := &st.entries[i]
-		off := st.masked(e.seq, e.fact)
-		if off == e.off {
+	for i := st.entries.len() - 1; i >= 0; i-- {
+		f := st.entries.at(i).fact
+		seq := f.pos().seq
+		off := st.masked(seq, f)
+		if _, was := st.removed[seq]; off == was {
 			continue
 		}
-		e.off = off
-		switch {
-		case e.fact == nil:
-		case off:
-			e.fact.off(s)
-		default:
-			e.fact.on(s)
+		if off {
+			st.remove(seq)
+			f.off(s)
+		} else {
+			delete(st.removed, seq)
+			f.on(s)
 		}
 	}
 }

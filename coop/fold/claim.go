@@ -2,6 +2,7 @@ package fold
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
@@ -11,9 +12,8 @@ import (
 // A claim is one acquired claim, for as long as its event is held.
 type claim struct {
 	thing
-	scope  scope.Set
-	text   *claimText // nil when nothing was said
-	fences *fences    // nil when it fences nothing
+	scope *covered
+	words *words // nil when nothing more was said
 
 	where  *mark  // checkout() as it was last looked at
 	winner *claim // who beats it
@@ -25,24 +25,36 @@ type claim struct {
 	moved  bool // queued, and it is known to be in another checkout
 }
 
+// words are what a claim says beside its scope. Those without fences are shared
+// by the claims of a session that say the same.
+type words struct {
+	intent, issue, reason string
+	fences                *fences // nil when it fences nothing
+}
+
 type fences struct{ of, breaks []ref }
+
+func (c *claim) said() words {
+	if c.words == nil {
+		return words{}
+	}
+	return *c.words
+}
 
 // fencesOf are the claims that c lists.
 func (c *claim) fencesOf() []ref {
-	if c.fences == nil {
+	if c.words == nil || c.words.fences == nil {
 		return nil
 	}
-	return c.fences.of
+	return c.words.fences.of
 }
 
 func (c *claim) breaksOf() []ref {
-	if c.fences == nil {
+	if c.words == nil || c.words.fences == nil {
 		return nil
 	}
-	return c.fences.breaks
+	return c.words.fences.breaks
 }
-
-type claimText struct{ intent, issue, reason string }
 
 type mode uint8
 
@@ -55,30 +67,37 @@ const (
 var modes = [...]event.Mode{advisory: event.ModeAdvisory, exclusive: event.ModeExclusive, inCheckout: event.ModeCheckout}
 
 func (s *State) readClaim(st *stream, h head, b event.ClaimAcquired) *claim {
-	c := &claim{thing: thing{act: s.act(st, h, b.Session)}, scope: b.Scope}
-	if len(b.Fences) > 0 {
-		c.fences = &fences{s.refs(b.Fences), s.refs(b.Breaks)}
-	}
-	c.self = c
+	c := &claim{thing: thing{act: s.act(st, h, b.Session)}, scope: s.scopes.of(b.Scope)}
 	c.mode = mode(max(0, slices.Index(modes[:], b.Mode)))
-	if b.Intent != "" || b.Issue != "" || b.Reason != "" {
-		c.text = &claimText{b.Intent, b.Issue, b.Reason}
-	}
+	c.words = s.readWords(c.ln.sess, b)
 	st.adopt(&c.thing)
 	return c
 }
 
-func (c *claim) words() claimText {
-	if c.text == nil {
-		return claimText{}
+func (s *State) readWords(x *session, b event.ClaimAcquired) *words {
+	w := words{intent: b.Intent, issue: b.Issue, reason: b.Reason}
+	switch {
+	case len(b.Fences) > 0:
+		w.fences = &fences{s.refs(b.Fences), s.refs(b.Breaks)}
+		return w.clone()
+	case w == words{}:
+		return nil
+	case x.words == nil || *x.words != w:
+		x.words = w.clone()
 	}
-	return *c.text
+	return x.words
+}
+
+// clone keeps no more than the words of the event that says them.
+func (w words) clone() *words {
+	w.intent, w.issue, w.reason = strings.Clone(w.intent), strings.Clone(w.issue), strings.Clone(w.reason)
+	return &w
 }
 
 func (c *claim) body() event.Body {
-	w := c.words()
+	w := c.said()
 	return event.ClaimAcquired{
-		Session: c.ln.sess.sid, Scope: c.scope, Mode: modes[c.mode], Intent: w.intent, Issue: w.issue, Reason: w.reason,
+		Session: c.ln.sess.sid, Scope: c.scope.set, Mode: modes[c.mode], Intent: w.intent, Issue: w.issue, Reason: w.reason,
 		Fences: keysOf(c.fencesOf()), Breaks: keysOf(c.breaksOf()),
 	}
 }
@@ -87,21 +106,21 @@ func (c *claim) on(s *State) {
 	for _, r := range c.fencesOf() {
 		s.doubt(r.join(c))
 	}
-	s.enter(&c.thing)
+	s.enter(c)
 }
 
 func (c *claim) off(s *State) {
 	for _, r := range c.fencesOf() {
 		s.doubt(r.part(c))
 	}
-	s.leave(&c.thing)
+	s.leave(c)
 }
 
 // A release ends a claim of its own session.
 type release struct {
 	act
 	of     ref
-	reason string
+	reason *string
 	more   *releaseMore // nil when it says no more
 }
 
@@ -111,9 +130,9 @@ type releaseMore struct {
 }
 
 func (s *State) readRelease(st *stream, h head, b event.ClaimReleased) *release {
-	r := &release{act: s.act(st, h, b.Session), of: s.ref(b.Claim), reason: b.Reason}
+	r := &release{act: s.act(st, h, b.Session), of: s.ref(b.Claim), reason: s.word(b.Reason)}
 	if b.Fence != nil || b.By != "" {
-		r.more = &releaseMore{by: b.By}
+		r.more = &releaseMore{by: strings.Clone(b.By)}
 	}
 	if b.Fence != nil {
 		r.more.fence = s.ref(*b.Fence)
@@ -122,7 +141,7 @@ func (s *State) readRelease(st *stream, h head, b event.ClaimReleased) *release 
 }
 
 func (r *release) body() event.Body {
-	b := event.ClaimReleased{Claim: r.of.key(), Session: r.ln.sess.sid, Reason: r.reason}
+	b := event.ClaimReleased{Claim: r.of.key(), Session: r.ln.sess.sid, Reason: said(r.reason)}
 	if r.more == nil {
 		return b
 	}
@@ -140,7 +159,7 @@ func (r *release) off(s *State) { s.doubt(r.of.part(r)) }
 // released returns the first release that counts, nil when there is none.
 func (c *claim) released() *release {
 	var first *release
-	for _, f := range c.refs {
+	for f := range c.refs.all() {
 		if r, ok := f.(*release); ok && c.own(&r.act) && (first == nil || r.order(&first.act) < 0) {
 			first = r
 		}
@@ -151,7 +170,7 @@ func (c *claim) released() *release {
 // fencers are the claims whose fence of c counts, in order.
 func (c *claim) fencers() []*claim {
 	var out []*claim
-	for _, f := range c.refs {
+	for f := range c.refs.all() {
 		if by, ok := f.(*claim); ok && by.fencing(c) {
 			out = append(out, by)
 		}
@@ -164,7 +183,7 @@ func (c *claim) fencers() []*claim {
 // to false: neither the end of c, nor of anything else.
 func (c *claim) fencing(d *claim) bool {
 	return d.held && c.ln.sess != d.ln.sess && c.lamport > d.lamport &&
-		c.mayExclude(d) && meet(c.scope, d.scope)
+		c.mayExclude(d) && meet(c.scope.set, d.scope.set)
 }
 
 // mayExclude tells whether c and d exclude each other in some checkout that
@@ -202,7 +221,7 @@ func (c *claim) weigh(s *State) {
 	fenced := c.held && c.isFenced()
 	where := c.checkout()
 	if live != c.live {
-		c.enliven(live)
+		enliven(c, live)
 		if live {
 			s.index.add(c)
 		} else {
@@ -219,17 +238,19 @@ func (c *claim) weigh(s *State) {
 	}
 	c.moved = c.moved || live && !sameCheckout(where, c.where)
 	c.fenced, c.where = fenced, where
-	s.work.touch(&c.thing)
+	s.work.touch(c)
 	s.work.push(c)
 }
 
 func (c *claim) isFenced() bool {
-	return slices.ContainsFunc(c.refs, func(f fact) bool {
-		by, ok := f.(*claim)
-		return ok && by.fencing(c)
-	})
+	for f := range c.refs.all() {
+		if by, ok := f.(*claim); ok && by.fencing(c) {
+			return true
+		}
+	}
+	return false
 }
 
 func sameCheckout(a, b *mark) bool {
-	return a == b || a != nil && b != nil && a.info.Checkout == b.info.Checkout
+	return a == b || a != nil && b != nil && a.info.checkout == b.info.checkout
 }

@@ -45,8 +45,7 @@ func (s *State) Claim(k event.Key) (Claim, bool) {
 
 func (s *State) claim(k event.Key) *claim {
 	if st := s.streams[k.Stream]; st != nil {
-		if t := st.target(k.Seq); t != nil && t.held {
-			c, _ := t.self.(*claim)
+		if c, ok := st.target(k.Seq).(*claim); ok && c.held {
 			return c
 		}
 	}
@@ -54,14 +53,14 @@ func (s *State) claim(k event.Key) *claim {
 }
 
 func (c *claim) view() Claim {
-	w := c.words()
+	w := c.said()
 	v := Claim{
-		Key: c.key(), Session: c.session(), Stream: c.ln.st.id, Scope: c.scope, Mode: modes[c.mode],
+		Key: c.key(), Session: c.session(), Stream: c.ln.st.id, Scope: c.scope.set, Mode: modes[c.mode],
 		Intent: w.intent, Issue: w.issue, Reason: w.reason, Epoch: c.lamport, At: c.at,
 		Fences: keysOf(c.fencesOf()), Breaks: keysOf(c.breaksOf()),
 	}
 	if c.where != nil {
-		v.Checkout = c.where.info.Checkout
+		v.Checkout = c.where.info.checkout
 	}
 	for _, by := range c.fencers() {
 		v.FencedBy = append(v.FencedBy, by.key())
@@ -71,7 +70,7 @@ func (c *claim) view() Claim {
 		return v
 	}
 	if r := c.released(); r != nil {
-		v.Released, v.EndReason = true, r.reason
+		v.Released, v.EndReason = true, said(r.reason)
 		return v
 	}
 	v.Ended, v.EndReason = true, c.ended()
@@ -95,7 +94,7 @@ func (s *State) ClaimsOf(id ident.SessionID) []Claim {
 	}
 	var all []*claim
 	for _, t := range rt.sessions[id.SID].live {
-		if c, ok := t.self.(*claim); ok {
+		if c, ok := t.(*claim); ok {
 			all = append(all, c)
 		}
 	}

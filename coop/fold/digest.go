@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
 )
 
@@ -39,7 +38,7 @@ func (s *State) History(streams []ident.Stream) string {
 	for _, st := range s.comparable(streams) {
 		var hash [32]byte // zero when a checkpoint removed the head, which is not held
 		if i, ok := st.find(st.head); ok {
-			hash = st.entries[i].hash
+			hash = st.entries.at(i).hash
 		}
 		fmt.Fprintf(sum, "%s/%d %x\n", st.id, st.head, hash)
 	}
@@ -80,16 +79,12 @@ func (s *State) only(set []*stream) *State {
 	part := New()
 	for _, st := range set {
 		into := part.stream(st.id)
-		for i := range st.entries {
-			e := &st.entries[i]
-			if e.seq > into.head+1 {
-				into.skip(into.head+1, e.seq-1)
+		for e := range st.entries.all() {
+			at := e.fact.pos()
+			if at.seq > into.head+1 {
+				into.skip(into.head+1, at.seq-1)
 			}
-			var b event.Body
-			if e.fact != nil {
-				b = e.fact.body()
-			}
-			part.hold(into, head{e.seq, e.lamport, 0, e.hash}, b)
+			part.hold(into, head{at.seq, at.lamport, 0, e.hash}, e.fact.body())
 		}
 		if st.head > into.head {
 			into.skip(into.head+1, st.head)

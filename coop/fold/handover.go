@@ -2,6 +2,7 @@ package fold
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/comity-dev/comity/coop/event"
 )
@@ -26,8 +27,8 @@ type publication struct {
 func (s *State) handover(id string) *handover {
 	h := s.handovers[id]
 	if h == nil {
-		h = &handover{id: id}
-		s.handovers[id] = h
+		h = &handover{id: strings.Clone(id)}
+		s.handovers[h.id] = h
 	}
 	return h
 }
@@ -37,7 +38,6 @@ func (s *State) readPublication(st *stream, h head, b event.HandoverPublished) *
 	if len(p.in.pubs) > 0 && p.in.pubs[0].what.Body == p.what.Body {
 		p.what.Body = p.in.pubs[0].what.Body // held once
 	}
-	p.self = p
 	st.adopt(&p.thing)
 	return p
 }
@@ -60,10 +60,12 @@ func (p *publication) off(s *State) {
 
 // withdrawn tells whether the session that published it took it back.
 func (p *publication) withdrawn() bool {
-	return slices.ContainsFunc(p.refs, func(f fact) bool {
-		w, ok := f.(*withdrawal)
-		return ok && p.own(&w.act)
-	})
+	for f := range p.refs.all() {
+		if w, ok := f.(*withdrawal); ok && p.own(&w.act) {
+			return true
+		}
+	}
+	return false
 }
 
 // A taking takes or declines a handover, in the publications it was seen in.
@@ -72,12 +74,12 @@ type taking struct {
 	id       string
 	of       []ref
 	declined bool
-	reason   string
+	reason   *string
 }
 
 func (t *taking) body() event.Body {
 	if t.declined {
-		return event.HandoverDeclined{Handover: t.id, Publications: keysOf(t.of), Session: t.ln.sess.sid, Reason: t.reason}
+		return event.HandoverDeclined{Handover: t.id, Publications: keysOf(t.of), Session: t.ln.sess.sid, Reason: said(t.reason)}
 	}
 	return event.HandoverConsumed{Handover: t.id, Publications: keysOf(t.of), Session: t.ln.sess.sid}
 }

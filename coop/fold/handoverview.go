@@ -87,7 +87,7 @@ func (h *handover) view() Handover {
 	for _, t := range inOrder(h.takings, func(t *taking) *act { return &t.act }) {
 		keys := keysOf(t.of)
 		if t.declined {
-			v.Declines = append(v.Declines, Decline{Key: t.key(), Session: t.session(), Publications: keys, Reason: t.reason, At: t.at})
+			v.Declines = append(v.Declines, Decline{Key: t.key(), Session: t.session(), Publications: keys, Reason: said(t.reason), At: t.at})
 			continue
 		}
 		v.Takings = append(v.Takings, Taking{Key: t.key(), Session: t.session(), Publications: keys, At: t.at})

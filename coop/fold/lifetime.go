@@ -40,7 +40,7 @@ func (x *session) state() lifetime {
 func (t *thread) last() (m, opening *mark) {
 	o := last(t.opened)
 	if o != nil {
-		opening = o.opening
+		opening = o.opening()
 	}
 	return latest(o, last(t.closed)), opening
 }
@@ -58,7 +58,7 @@ func (t *thread) anchor(u *stream) (a act, ok bool) {
 	if ln == nil {
 		ln = &line{sess: t.sess, st: u, thread: t}
 	}
-	return act{ln: ln, seq: 1, lamport: u.run.lamport}, true
+	return act{ln: ln, spot: u.run.spot}, true
 }
 
 // since is the opening from which the session shows open without a break, up
@@ -71,13 +71,13 @@ func (x *session) since(m *mark) *mark {
 }
 
 func (m *mark) origin() *mark {
-	m = m.first
-	for m.ln.marks[0] == m && m.ln.st.run != nil && m.ln.st.run.lists(m.ln.sess) {
+	m = m.first()
+	for m.ln.before(m.seq) == nil && m.ln.st.run != nil && m.ln.st.run.lists(m.ln.sess) {
 		before, _ := m.ln.thread.beneath(m.ln.st)
 		if before == nil || before.info == nil {
 			break
 		}
-		m = before.first
+		m = before.first()
 	}
 	return m
 }
@@ -86,5 +86,5 @@ func (l lifetime) info() event.SessionInfo {
 	if l.opening == nil {
 		return event.SessionInfo{}
 	}
-	return *l.opening.info
+	return l.opening.info.of(l.opening.ln.sess.sid)
 }

@@ -12,28 +12,27 @@ type review struct {
 
 func (s *State) readReview(st *stream, h head, b event.ReviewRequested) *review {
 	r := &review{thing: thing{act: s.act(st, h, b.Session)}, request: b}
-	r.self = r
 	st.adopt(&r.thing)
 	return r
 }
 
 func (r *review) body() event.Body { return r.request }
-func (r *review) on(s *State)      { s.enter(&r.thing) }
-func (r *review) off(s *State)     { s.leave(&r.thing) }
+func (r *review) on(s *State)      { s.enter(r) }
+func (r *review) off(s *State)     { s.leave(r) }
 
 func (r *review) weigh(s *State) {
 	live := r.held && r.closed() == nil && r.stands()
 	if live != r.live {
-		r.enliven(live)
+		enliven(r, live)
 		s.counted(r.ln.sess)
 	}
-	s.work.touch(&r.thing)
+	s.work.touch(r)
 }
 
 // closed returns the first close of the request that counts, nil when there is none.
 func (r *review) closed() *reviewEnd {
 	var first *reviewEnd
-	for _, f := range r.refs {
+	for f := range r.refs.all() {
 		if e, ok := f.(*reviewEnd); ok && r.own(&e.act) && (first == nil || e.order(&first.act) < 0) {
 			first = e
 		}
@@ -60,11 +59,11 @@ func (a *answer) off(s *State) { s.doubt(a.of.part(a)) }
 type reviewEnd struct {
 	act
 	of     ref
-	reason string
+	reason *string
 }
 
 func (e *reviewEnd) body() event.Body {
-	return event.ReviewClosed{Request: e.of.key(), Session: e.ln.sess.sid, Reason: e.reason}
+	return event.ReviewClosed{Request: e.of.key(), Session: e.ln.sess.sid, Reason: said(e.reason)}
 }
 
 func (e *reviewEnd) on(s *State)  { s.doubt(e.of.join(e)) }

@@ -35,10 +35,8 @@ type Review struct {
 // checkpoint, also an ended one.
 func (s *State) Review(k event.Key) (Review, bool) {
 	if st := s.streams[k.Stream]; st != nil {
-		if t := st.target(k.Seq); t != nil && t.held {
-			if r, ok := t.self.(*review); ok {
-				return r.view(), true
-			}
+		if r, ok := st.target(k.Seq).(*review); ok && r.held {
+			return r.view(), true
 		}
 	}
 	return Review{}, false
@@ -48,8 +46,8 @@ func (s *State) Review(k event.Key) (Review, bool) {
 func (s *State) Reviews() iter.Seq[Review] {
 	var all []*review
 	for _, st := range s.held() {
-		for i := range st.entries {
-			if r, ok := st.entries[i].fact.(*review); ok && r.held {
+		for e := range st.entries.all() {
+			if r, ok := e.fact.(*review); ok && r.held {
 				all = append(all, r)
 			}
 		}
@@ -63,7 +61,7 @@ func (s *State) OpenReviews() iter.Seq[Review] {
 	for _, rt := range s.runtimes {
 		for x := range rt.active {
 			for _, t := range x.live {
-				if r, ok := t.self.(*review); ok {
+				if r, ok := t.(*review); ok {
 					all = append(all, r)
 				}
 			}
@@ -76,7 +74,7 @@ func (s *State) OpenReviews() iter.Seq[Review] {
 func (r *review) view() Review {
 	v := Review{Key: r.key(), Session: r.session(), Request: r.request, Open: r.live, At: r.at}
 	var answers []*answer
-	for _, f := range r.refs {
+	for f := range r.refs.all() {
 		if a, ok := f.(*answer); ok && !r.own(&a.act) {
 			answers = append(answers, a)
 		}
@@ -89,7 +87,7 @@ func (r *review) view() Review {
 	if !v.Open {
 		v.EndReason = r.ended()
 		if e := r.closed(); e != nil {
-			v.EndReason = e.reason
+			v.EndReason = said(e.reason)
 		}
 	}
 	return v

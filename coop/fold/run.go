@@ -29,7 +29,7 @@ func (s *State) runtime(id ident.Runtime) *runtime {
 // A succession is the first event of a run. It is never removed by a
 // checkpoint: without it nobody could say whose the stream is.
 type succession struct {
-	lamport  uint64
+	spot
 	record   string
 	run      uint64
 	sessions []*session // by sid
@@ -39,7 +39,7 @@ type succession struct {
 }
 
 func (s *State) readSuccession(st *stream, h head, b event.StreamSucceeded) *succession {
-	r := &succession{lamport: h.lamport, record: b.Record, run: b.Run}
+	r := &succession{spot: h.spot(), record: b.Record, run: b.Run}
 	for _, sid := range slices.Compact(slices.Sorted(slices.Values(b.Sessions))) {
 		r.sessions = append(r.sessions, st.rt.session(sid))
 	}
@@ -159,13 +159,13 @@ func (s *State) succeed(u *stream) {
 	for x := range u.rt.active {
 		s.unsettle(x, false)
 		listed := u.run.lists(x)
-		for _, t := range x.live {
-			switch v := t.ln.st; {
+		for _, h := range x.live {
+			switch v := h.it().ln.st; {
 			case !v.before(u):
 			case !listed || v.namedBy == nil || v.namedBy[len(v.namedBy)-1] != u:
-				s.doubt(t)
+				s.doubt(h)
 			case latest:
-				s.work.touch(t)
+				s.work.touch(h)
 			}
 		}
 	}

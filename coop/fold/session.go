@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
@@ -14,9 +15,11 @@ type session struct {
 	rt      *runtime
 	sid     string
 	threads []*thread // one per record that says something of it, in no order
-	live    []*thing  // claims and reviews that stand, in no order
-	claims  int       // of them
+	live    []holder  // claims and reviews that stand, in no order
 	origin  [2]*mark  // since() of an opening, as it was last asked for
+	info    *info     // as it was last told, and words of a claim: to be held once
+	words   *words
+	claims  int32 // that stand
 	open    bool
 	dirty   bool
 	ends    bool // dirty because something may have ended or stands again
@@ -29,25 +32,23 @@ type line struct {
 	sess      *session
 	st        *stream
 	thread    *thread
-	marks     []*mark // openings and closes in effect, by seq
-	opening   *mark   // the last of each, nil when there is none
-	closing   *mark
-	inherited []*thing // written before any opening of this stream: they rest on the listing
+	opens     []*mark  // openings in effect, by seq
+	closes    []*mark  // closes in effect, by seq
+	inherited []holder // written before any opening of this stream: they rest on the listing
 }
 
 // A mark is an opening of a session, or a close when info is nil.
 type mark struct {
 	act
-	info   *event.SessionInfo
-	reason string
-	first  *mark // the opening since which this stream shows it open; of openings
+	info   *info
+	reason *string // of a close
 }
 
 func (rt *runtime) session(sid string) *session {
 	x := rt.sessions[sid]
 	if x == nil {
-		x = &session{rt: rt, sid: sid}
-		rt.sessions[sid] = x
+		x = &session{rt: rt, sid: strings.Clone(sid)}
+		rt.sessions[x.sid] = x
 	}
 	return x
 }
@@ -64,41 +65,29 @@ func (s *State) line(st *stream, sid string) *line {
 }
 
 func (s *State) readOpened(st *stream, h head, b event.SessionOpened) *mark {
-	m := &mark{act: s.act(st, h, b.Info.Session), info: &b.Info}
-	if n := len(m.ln.marks); n > 0 {
-		if last := m.ln.marks[n-1].info; last != nil && sameInfo(last, m.info) {
-			m.info = last
-		}
-	}
+	m := &mark{act: s.act(st, h, b.Info.Session)}
+	x := m.ln.sess
+	x.info = s.info(x.info, &b.Info)
+	m.info = x.info
 	return m
 }
 
-func sameInfo(a, b *event.SessionInfo) bool {
-	x, y := *a, *b
-	x.Dirty, y.Dirty = nil, nil
-	return x == y && (a.Dirty == b.Dirty || a.Dirty != nil && b.Dirty != nil && *a.Dirty == *b.Dirty)
-}
-
 func (s *State) readClosed(st *stream, h head, b event.SessionClosed) *mark {
-	return &mark{act: s.act(st, h, b.Session), reason: b.Reason}
+	return &mark{act: s.act(st, h, b.Session), reason: s.word(b.Reason)}
 }
 
 func (m *mark) body() event.Body {
 	if m.info == nil {
-		return event.SessionClosed{Session: m.ln.sess.sid, Reason: m.reason}
+		return event.SessionClosed{Session: m.ln.sess.sid, Reason: said(m.reason)}
 	}
-	return event.SessionOpened{Info: *m.info}
+	return event.SessionOpened{Info: m.info.of(m.ln.sess.sid)}
 }
 
 func (m *mark) on(s *State) {
 	ln, t, was := m.ln, m.ln.thread, m.ln.last()
 	t.learn()
-	i, _ := ln.place(m.seq)
-	ln.marks = slices.Insert(ln.marks, i, m)
-	ln.chain(i)
-	if last := ln.latest(m.info != nil); *last == nil || (*last).seq < m.seq {
-		*last = m
-	}
+	list := ln.list(m)
+	*list = slices.Insert(*list, markPlace(*list, m.seq), m)
 	s.unsettle(ln.sess, false)
 	if m.info == nil {
 		add(&t.closed, ln)
@@ -108,7 +97,7 @@ func (m *mark) on(s *State) {
 	}
 	add(&t.opened, ln)
 	until, first := t.settles(m)
-	if was == nil || was.info == nil || ln.last() != m || was.info.Checkout != m.info.Checkout {
+	if was == nil || was.info == nil || ln.last() != m || was.info.checkout != m.info.checkout {
 		s.reopen(ln, until, first)
 	}
 }
@@ -118,9 +107,9 @@ func (m *mark) on(s *State) {
 // stands behind a mark in its own stream is there only when the mark is out of its
 // turn, and then the whole stream is looked through.
 func (s *State) close(m *mark) {
-	for _, t := range m.ln.sess.live {
-		if t.precedes(&m.act) {
-			s.doubt(t)
+	for _, h := range m.ln.sess.live {
+		if h.it().precedes(&m.act) {
+			s.doubt(h)
 		}
 	}
 	t := m.ln.thread
@@ -149,23 +138,14 @@ func (s *State) reopen(ln *line, until *stream, first bool) {
 
 func (m *mark) off(s *State) {
 	ln, t := m.ln, m.ln.thread
-	if i, ok := ln.place(m.seq); ok {
-		ln.marks = slices.Delete(ln.marks, i, i+1)
-		ln.chain(i)
+	list := ln.list(m)
+	if i := slices.Index(*list, m); i >= 0 {
+		*list = slices.Delete(*list, i, i+1)
 	}
-	if last := ln.latest(m.info != nil); *last == m {
-		*last = nil
-		for _, n := range slices.Backward(ln.marks) {
-			if (n.info != nil) == (m.info != nil) {
-				*last = n
-				break
-			}
-		}
-	}
-	if ln.opening == nil {
+	if len(ln.opens) == 0 {
 		remove(&t.opened, ln)
 	}
-	if ln.closing == nil {
+	if len(ln.closes) == 0 {
 		remove(&t.closed, ln)
 	}
 	t.stale = true
@@ -175,40 +155,60 @@ func (m *mark) off(s *State) {
 	}
 }
 
-// latest is where the line keeps its last opening or close.
-func (ln *line) latest(opening bool) **mark {
-	if opening {
-		return &ln.opening
+// list is where the line keeps a mark.
+func (ln *line) list(m *mark) *[]*mark {
+	if m.info != nil {
+		return &ln.opens
 	}
-	return &ln.closing
+	return &ln.closes
 }
 
-// place is where seq stands or would stand among the marks.
-func (ln *line) place(seq uint64) (int, bool) {
-	return slices.BinarySearchFunc(ln.marks, seq, func(m *mark, seq uint64) int { return cmp.Compare(m.seq, seq) })
+// markPlace counts those of marks, by seq, that come before a place.
+func markPlace(marks []*mark, seq uint64) int {
+	i, _ := slices.BinarySearchFunc(marks, seq, func(m *mark, seq uint64) int { return cmp.Compare(m.seq, seq) })
+	return i
 }
 
-// chain sets first in the run of openings that a change at place i began, cut
-// or joined.
-func (ln *line) chain(i int) {
-	if i < len(ln.marks) && ln.marks[i].info == nil {
-		i++
+// end is the last of marks, nil when there is none.
+func end(marks []*mark) *mark {
+	if len(marks) == 0 {
+		return nil
 	}
-	for ; i < len(ln.marks) && ln.marks[i].info != nil; i++ {
-		m := ln.marks[i]
-		m.first = m
-		if i > 0 && ln.marks[i-1].info != nil {
-			m.first = ln.marks[i-1].first
-		}
-	}
+	return marks[len(marks)-1]
+}
+
+func (ln *line) opening() *mark { return end(ln.opens) }
+func (ln *line) closing() *mark { return end(ln.closes) }
+
+// before is the last mark before a place, nil when there is none.
+func (ln *line) before(seq uint64) *mark {
+	return later(end(ln.opens[:markPlace(ln.opens, seq)]), end(ln.closes[:markPlace(ln.closes, seq)]))
 }
 
 // last is the last mark, nil when there is none.
 func (ln *line) last() *mark {
-	if ln == nil || len(ln.marks) == 0 {
+	if ln == nil {
 		return nil
 	}
-	return ln.marks[len(ln.marks)-1]
+	return later(ln.opening(), ln.closing())
+}
+
+// later is the later of two marks of a line, either of which may be nil.
+func later(m, n *mark) *mark {
+	if m == nil || n != nil && n.seq > m.seq {
+		return n
+	}
+	return m
+}
+
+// first is the opening since which its stream shows the session open up to m, an
+// opening in effect.
+func (m *mark) first() *mark {
+	after := uint64(0)
+	if c := end(m.ln.closes[:markPlace(m.ln.closes, m.seq)]); c != nil {
+		after = c.seq
+	}
+	return m.ln.opens[markPlace(m.ln.opens, after)]
 }
 
 // closes are the closes of the session that a precedes: of each record some, but

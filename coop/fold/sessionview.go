@@ -83,7 +83,7 @@ func (x *session) view() (Session, bool) {
 		return Session{}, false
 	}
 	l := x.state()
-	v := Session{ID: x.id(), Info: l.info(), State: SessionEnded, Claims: x.claims}
+	v := Session{ID: x.id(), Info: l.info(), State: SessionEnded, Claims: int(x.claims)}
 	if l.opening != nil {
 		first := x.since(l.opening)
 		v.Opened, v.OpenedAt, v.Stream = first.key(), first.at, l.opening.ln.st.id
@@ -92,7 +92,7 @@ func (x *session) view() (Session, bool) {
 	case l.open != nil:
 		v.State, v.Stream = SessionOpen, l.open.id
 	case l.latest != nil && l.latest.info == nil:
-		v.State, v.Reason, v.Stream = SessionClosed, l.latest.reason, l.latest.ln.st.id
+		v.State, v.Reason, v.Stream = SessionClosed, said(l.latest.reason), l.latest.ln.st.id
 	}
 	return v, true
 }

@@ -20,7 +20,7 @@ type index struct {
 func newIndex() index { return index{new(scope.Index[*claim]), map[*claim]struct{}{}} }
 
 func (x index) add(c *claim) {
-	x.sets.Add(c, c.scope)
+	x.sets.Add(c, c.scope.set)
 	x.live[c] = struct{}{}
 }
 
@@ -44,11 +44,11 @@ func (s *State) judge() {
 	w := &s.work
 	for len(w.queue) > 0 {
 		c := heap.Pop(&w.queue).(*claim)
-		w.met = slices.AppendSeq(w.met[:0], s.index.meeting(c.scope))
+		w.met = slices.AppendSeq(w.met[:0], s.index.meeting(c.scope.set))
 		winner := c.beatenBy(w.met)
 		holds := c.contends() && winner == nil
 		if winner != c.winner || holds != c.holds {
-			w.touch(&c.thing)
+			w.touch(c)
 		}
 		if c.moved || holds != c.holds {
 			w.above(c)
@@ -75,7 +75,7 @@ func (w *work) above(c *claim) {
 func (w *work) overlaps(c *claim) {
 	for _, d := range w.met {
 		if d.ln.sess != c.ln.sess {
-			w.touch(&d.thing)
+			w.touch(d)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (s *State) Standing(k event.Key, gone func(ident.Stream) bool) Standing {
 	}
 	v := Standing{State: StandingHeld}
 	var best *claim
-	for d := range s.index.meeting(c.scope) {
+	for d := range s.index.meeting(c.scope.set) {
 		switch {
 		case d.ln.sess == c.ln.sess || j.out(d):
 		case !d.excludes(c):
@@ -208,7 +208,7 @@ func (j *judgement) held(d *claim) bool {
 		return h
 	}
 	h := true
-	for e := range j.s.index.meeting(d.scope) {
+	for e := range j.s.index.meeting(d.scope.set) {
 		if e.order(&d.act) < 0 && e.excludes(d) && j.held(e) {
 			h = false
 			break

@@ -1,6 +1,8 @@
 package fold
 
 import (
+	"strings"
+
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
 )
@@ -20,6 +22,9 @@ type State struct {
 	handovers map[string]*handover
 	offers    map[*handover]struct{} // those that are open
 	index     index                  // live claims
+	words     map[string]*string     // reasons, each held once
+	scopes    scopes
+	text      []byte // what is being packed
 	work      work
 	version   uint64
 	digest    string // of all streams at this version, "" when not computed
@@ -33,6 +38,8 @@ func New() *State {
 		handovers: map[string]*handover{},
 		offers:    map[*handover]struct{}{},
 		index:     newIndex(),
+		words:     map[string]*string{},
+		scopes:    newScopes(),
 	}
 }
 
@@ -59,15 +66,14 @@ func (s *State) Apply(e *event.Event) Changes {
 // hold puts an event in its place in the stream, and its effect in the state
 // unless a checkpoint has removed it.
 func (s *State) hold(st *stream, h head, b event.Body) {
-	filled := st.put(h)
 	f := s.read(st, h, b)
-	st.entry(h.seq).fact = f
+	filled := st.put(h, f)
 	if h.seq == 1 {
 		s.begin(st, f, filled)
 	}
-	if e := st.entry(h.seq); st.masked(h.seq, f) {
-		e.off = true
-	} else if f != nil {
+	if st.masked(h.seq, f) {
+		st.remove(h.seq)
+	} else {
 		f.on(s)
 	}
 	if c, ok := f.(*checkpoint); ok {
@@ -96,12 +102,27 @@ func (s *State) Skip(stream ident.Stream, first, last uint64) {
 // join it to what it names and take it out again; neither depends on which
 // facts came before. body is what it was read from.
 type fact interface {
+	pos() *spot
 	on(s *State)
 	off(s *State)
 	body() event.Body
 }
 
-// read makes the fact of an event; nil when it says nothing to the fold.
+// A spot is the place of an event in its stream, and its stamp.
+type spot struct{ seq, lamport uint64 }
+
+func (p *spot) pos() *spot { return p }
+
+func (h head) spot() spot { return spot{h.seq, h.lamport} }
+
+// A silent fact says nothing to the fold.
+type silent struct{ spot }
+
+func (*silent) on(*State)        {}
+func (*silent) off(*State)       {}
+func (*silent) body() event.Body { return nil }
+
+// read makes the fact of an event.
 func (s *State) read(st *stream, h head, b event.Body) fact {
 	switch b := b.(type) {
 	case event.SessionOpened:
@@ -117,7 +138,7 @@ func (s *State) read(st *stream, h head, b event.Body) fact {
 	case event.HandoverConsumed:
 		return &taking{act: s.act(st, h, b.Session), id: b.Handover, of: s.refs(b.Publications)}
 	case event.HandoverDeclined:
-		return &taking{act: s.act(st, h, b.Session), id: b.Handover, of: s.refs(b.Publications), declined: true, reason: b.Reason}
+		return &taking{act: s.act(st, h, b.Session), id: b.Handover, of: s.refs(b.Publications), declined: true, reason: s.word(b.Reason)}
 	case event.HandoverWithdrawn:
 		return &withdrawal{act: s.act(st, h, b.Session), of: s.ref(b.Publication)}
 	case event.ReviewRequested:
@@ -125,7 +146,7 @@ func (s *State) read(st *stream, h head, b event.Body) fact {
 	case event.ReviewAnswered:
 		return &answer{act: s.act(st, h, b.Session), of: s.ref(b.Request), verdict: b.Verdict, note: b.Note, commit: b.Commit, tree: b.Tree}
 	case event.ReviewClosed:
-		return &reviewEnd{act: s.act(st, h, b.Session), of: s.ref(b.Request), reason: b.Reason}
+		return &reviewEnd{act: s.act(st, h, b.Session), of: s.ref(b.Request), reason: s.word(b.Reason)}
 	case event.StreamSucceeded:
 		if h.seq == 1 {
 			return s.readSuccession(st, h, b)
@@ -133,15 +154,38 @@ func (s *State) read(st *stream, h head, b event.Body) fact {
 	case event.StreamCheckpoint:
 		return s.readCheckpoint(st, h, b)
 	case event.Opaque:
-		return &uncounted{st: st, opaque: true}
+		return &uncounted{spot: h.spot(), st: st, opaque: true}
 	case event.Unreadable:
-		return &uncounted{st: st}
+		return &uncounted{spot: h.spot(), st: st}
 	}
-	return nil
+	return &silent{h.spot()}
+}
+
+// word returns a word that many events say, held once.
+func (s *State) word(w string) *string {
+	if w == "" {
+		return nil
+	}
+	p := s.words[w]
+	if p == nil {
+		w = strings.Clone(w)
+		p = &w
+		s.words[w] = p
+	}
+	return p
+}
+
+// said is the word that was kept, "" for none.
+func said(p *string) string {
+	if p == nil {
+		return ""
+	}
+	return *p
 }
 
 // An uncounted fact is an event that this build cannot fold.
 type uncounted struct {
+	spot
 	st     *stream
 	opaque bool
 }
@@ -166,14 +210,13 @@ func (u *uncounted) body() event.Body {
 
 // An act is the place of an event that a session wrote: all that orders it.
 type act struct {
-	ln      *line
-	seq     uint64
-	lamport uint64
-	at      int64
+	ln *line
+	spot
+	at int64
 }
 
 func (s *State) act(st *stream, h head, sid string) act {
-	return act{ln: s.line(st, sid), seq: h.seq, lamport: h.lamport, at: h.at}
+	return act{ln: s.line(st, sid), spot: h.spot(), at: h.at}
 }
 
 func (a *act) key() event.Key { return event.Key{Stream: a.ln.st.id, Seq: a.seq} }

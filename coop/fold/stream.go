@@ -15,14 +15,6 @@ type head struct {
 	hash         [32]byte
 }
 
-// An entry is one held event of a stream.
-type entry struct {
-	seq, lamport uint64
-	hash         [32]byte // checkpoints sum these
-	fact         fact
-	off          bool // a checkpoint removed its effect
-}
-
 // A gap is a run of places that were skipped and not filled since.
 type gap struct{ first, last uint64 }
 
@@ -33,7 +25,8 @@ type stream struct {
 	rt         *runtime
 	head       uint64
 	lamport    uint64
-	entries    []entry
+	entries    entries
+	removed    map[uint64]struct{} // the places whose effect a checkpoint took
 	gaps       []gap
 	waiting    map[uint64][]fact // facts about events of this stream that are not held
 	run        *succession       // its first event, nil until held or when it is something else
@@ -59,13 +52,15 @@ func (s *State) stream(id ident.Stream) *stream {
 	return st
 }
 
-// find is the place of seq in entries, and whether it is held there. Streams
-// are dense but for gaps, so the first guess is nearly always right.
+// find is the place of seq in entries, and whether it is held there. A stream of
+// which nothing was skipped is dense, so that no search is needed.
 func (st *stream) find(seq uint64) (int, bool) {
-	if i := int(seq) - 1; i >= 0 && i < len(st.entries) && st.entries[i].seq == seq {
-		return i, true
+	n := st.entries.len()
+	if uint64(n) == st.head {
+		return int(min(max(seq, 1)-1, st.head)), seq >= 1 && seq <= st.head
 	}
-	return slices.BinarySearchFunc(st.entries, seq, func(e entry, seq uint64) int { return cmp.Compare(e.seq, seq) })
+	i := st.entries.search(seq)
+	return i, i < n && st.entries.at(i).seq() == seq
 }
 
 func (st *stream) holds(seq uint64) bool {
@@ -73,16 +68,10 @@ func (st *stream) holds(seq uint64) bool {
 	return ok
 }
 
-// entry returns the entry of seq, which must be held. It is good until the next put.
-func (st *stream) entry(seq uint64) *entry {
-	i, _ := st.find(seq)
-	return &st.entries[i]
-}
-
 // put makes the entry of an event and tells whether it filled a gap.
-func (st *stream) put(h head) (filled bool) {
+func (st *stream) put(h head, f fact) (filled bool) {
 	i, _ := st.find(h.seq)
-	st.entries = slices.Insert(st.entries, i, entry{seq: h.seq, lamport: h.lamport, hash: h.hash})
+	st.entries.insert(i, entry{h.hash, f})
 	st.lamport = max(st.lamport, h.lamport)
 	if h.seq > st.head {
 		st.head = h.seq
@@ -130,26 +119,33 @@ func (st *stream) lostBetween(after, before uint64) bool {
 	return false
 }
 
+// remove notes that a checkpoint took the effect of an event.
+func (st *stream) remove(seq uint64) {
+	if st.removed == nil {
+		st.removed = map[uint64]struct{}{}
+	}
+	st.removed[seq] = struct{}{}
+}
+
 // damaged tells whether an event of the stream is lost that still matters.
 func (st *stream) damaged() bool { return st.lostBetween(0, st.head+1) }
 
 // target returns what refers to the event of seq: in its thing when that is
 // held, among the waiting else.
-func (st *stream) target(seq uint64) *thing {
+func (st *stream) target(seq uint64) holder {
 	if i, ok := st.find(seq); ok {
-		if h, ok := st.entries[i].fact.(holder); ok {
-			return h.it()
-		}
+		h, _ := st.entries.at(i).fact.(holder)
+		return h
 	}
 	return nil
 }
 
 // join adds f to what refers to r, part takes it out. Both return the thing
 // referred to, nil while it is not held or is no such thing.
-func (r ref) join(f fact) *thing {
-	if t := r.st.target(r.seq); t != nil {
-		t.refs = append(t.refs, f)
-		return t
+func (r ref) join(f fact) holder {
+	if h := r.st.target(r.seq); h != nil {
+		h.it().refs.add(f)
+		return h
 	}
 	if r.st.waiting == nil {
 		r.st.waiting = map[uint64][]fact{}
@@ -158,10 +154,10 @@ func (r ref) join(f fact) *thing {
 	return nil
 }
 
-func (r ref) part(f fact) *thing {
-	if t := r.st.target(r.seq); t != nil {
-		t.refs = without(t.refs, f)
-		return t
+func (r ref) part(f fact) holder {
+	if h := r.st.target(r.seq); h != nil {
+		h.it().refs.drop(f)
+		return h
 	}
 	if left := without(r.st.waiting[r.seq], f); len(left) > 0 {
 		r.st.waiting[r.seq] = left
@@ -180,7 +176,9 @@ func without(facts []fact, f fact) []fact {
 
 // adopt hands a thing the facts that waited for it.
 func (st *stream) adopt(t *thing) {
-	t.refs = st.waiting[t.seq]
+	for _, f := range st.waiting[t.seq] {
+		t.refs.add(f)
+	}
 	delete(st.waiting, t.seq)
 }
 

@@ -10,16 +10,22 @@ import (
 // publication. The first two stand while their session does.
 type thing struct {
 	act
-	refs    []fact // in effect, that name it
-	held    bool   // in effect itself
-	birth   birth
+	refs    refs
 	opening *mark // of birthOpen
-	live    bool
-	dirty   bool
-	touched bool  // among the changed
 	place   int32 // where it stands in its session's live
-	self    fact  // the claim or review that it is part of
+	held    bool  // in effect itself
+	birth   birth
+	live    bool
+	noted   noted
 }
+
+// noted says in which lists of work a thing is.
+type noted uint8
+
+const (
+	notedDirty   noted = 1 << iota // to be looked at again
+	notedTouched                   // among the changed
+)
 
 // birth says what the thing's session rests on in its own stream, which is held
 // up to the thing, so that nothing of another stream can change it.
@@ -44,9 +50,7 @@ func (t *thing) it() *thing { return t }
 func (t *thing) born() {
 	ln, after := t.ln, uint64(0)
 	t.birth, t.opening = birthNone, nil
-	i, _ := ln.place(t.seq)
-	if i > 0 {
-		m := ln.marks[i-1]
+	if m := ln.before(t.seq); m != nil {
 		if after = m.seq; m.info != nil {
 			t.birth, t.opening = birthOpen, m
 			return
@@ -61,22 +65,24 @@ func (t *thing) born() {
 }
 
 // enter puts a claim or review into effect, leave takes it out.
-func (s *State) enter(t *thing) {
+func (s *State) enter(h holder) {
+	t := h.it()
 	t.held = true
 	t.born()
 	if t.birth == birthListed {
-		t.ln.inherited = append(t.ln.inherited, t)
+		t.ln.inherited = append(t.ln.inherited, h)
 		add(&t.ln.thread.heirs, t.ln)
 	}
-	s.doubt(t)
+	s.doubt(h)
 }
 
-func (s *State) leave(t *thing) {
+func (s *State) leave(h holder) {
+	t := h.it()
 	t.held = false
-	if i := slices.Index(t.ln.inherited, t); i >= 0 {
+	if i := slices.Index(t.ln.inherited, h); i >= 0 {
 		t.ln.inherited = slices.Delete(t.ln.inherited, i, i+1)
 	}
-	s.doubt(t)
+	s.doubt(h)
 }
 
 // The ways in which a thing ends with its session.
@@ -101,7 +107,7 @@ func (t *thing) ended() string {
 		return endUnopened
 	}
 	if c := t.ln.sess.closedAfter(&t.act); c != nil {
-		return c.reason
+		return said(c.reason)
 	}
 	if !t.ln.thread.carried(t.ln.st) {
 		return endSucceeded
@@ -109,22 +115,23 @@ func (t *thing) ended() string {
 	return ""
 }
 
-// enliven counts t among what lives of its session, or not any more.
-func (t *thing) enliven(live bool) {
+// enliven counts h among what lives of its session, or not any more.
+func enliven(h holder, live bool) {
+	t := h.it()
 	x := t.ln.sess
 	t.live = live
-	if _, ok := t.self.(*claim); ok && live {
+	if _, ok := h.(*claim); ok && live {
 		x.claims++
 	} else if ok {
 		x.claims--
 	}
 	if live {
 		t.place = int32(len(x.live))
-		x.live = append(x.live, t)
+		x.live = append(x.live, h)
 		return
 	}
 	last := x.live[len(x.live)-1]
-	x.live[t.place], last.place = last, t.place
+	x.live[t.place], last.it().place = last, t.place
 	x.live[len(x.live)-1] = nil
 	if x.live = x.live[:len(x.live)-1]; len(x.live) == 0 {
 		x.live = nil
@@ -140,7 +147,7 @@ func (t *thing) own(a *act) bool { return a.ln.sess == t.ln.sess }
 func (t *thing) checkouts() []ident.CheckoutID {
 	switch t.birth {
 	case birthOpen:
-		return []ident.CheckoutID{t.opening.info.Checkout}
+		return []ident.CheckoutID{t.opening.info.checkout}
 	case birthListed:
 		return t.ln.thread.checkouts(t.ln.st)
 	}

@@ -77,10 +77,10 @@ func (ln *line) put() {
 	t := ln.sess.thread(ln.st.rec)
 	ln.thread, t.stale = t, true
 	add(&t.lines, ln)
-	if ln.opening != nil {
+	if len(ln.opens) > 0 {
 		add(&t.opened, ln)
 	}
-	if ln.closing != nil {
+	if len(ln.closes) > 0 {
 		add(&t.closed, ln)
 	}
 	if len(ln.inherited) > 0 {
@@ -205,7 +205,7 @@ func (t *thread) closes(a *act) iter.Seq[*mark] {
 			if ln.st.number() < a.ln.st.number() {
 				return
 			}
-			if a.precedes(&ln.closing.act) && !yield(ln.closing) {
+			if m := ln.closing(); a.precedes(&m.act) && !yield(m) {
 				return
 			}
 		}
@@ -219,13 +219,11 @@ func (t *thread) learn() {
 	}
 	t.stale, t.end, t.stays = false, nil, nil
 	for _, ln := range t.closed {
-		t.ends(ln.closing)
+		t.ends(ln.closing())
 	}
 	for _, ln := range t.opened {
-		for _, m := range ln.marks {
-			if m.info != nil {
-				t.settles(m)
-			}
+		for _, m := range ln.opens {
+			t.settles(m)
 		}
 	}
 }
@@ -241,7 +239,7 @@ func (t *thread) ends(m *mark) {
 // when none did.
 func (t *thread) settles(m *mark) (until *stream, first bool) {
 	for i, p := range t.stays {
-		if p.info.Checkout != m.info.Checkout {
+		if p.info.checkout != m.info.checkout {
 			continue
 		}
 		if byRun(p.ln.st, m.ln.st) <= 0 {
@@ -259,7 +257,7 @@ func (t *thread) checkouts(u *stream) (all []ident.CheckoutID) {
 	t.learn()
 	for _, p := range t.stays {
 		if p.ln.st.before(u) {
-			all = append(all, p.info.Checkout)
+			all = append(all, p.info.checkout)
 		}
 	}
 	return all
@@ -268,7 +266,7 @@ func (t *thread) checkouts(u *stream) (all []ident.CheckoutID) {
 // opening is that of the latest run before u that has one, nil when none has.
 func (t *thread) opening(u *stream) *mark {
 	if ln := last(before(t.opened, u)); ln != nil {
-		return ln.opening
+		return ln.opening()
 	}
 	return nil
 }

@@ -15,52 +15,54 @@ func (s *State) Undo(id ident.Stream, from uint64) Changes {
 		return Changes{}
 	}
 	from = max(from, 1)
-	for n := len(st.entries); n > 0 && st.entries[n-1].seq >= from; n = len(st.entries) {
-		e := st.entries[n-1]
-		if e.fact != nil && !e.off {
-			e.fact.off(s)
+	for n := st.entries.len(); n > 0 && st.entries.at(n-1).seq() >= from; n = st.entries.len() {
+		f := st.entries.at(n - 1).fact
+		if _, off := st.removed[f.pos().seq]; !off {
+			f.off(s)
 		}
-		st.entries = slices.Delete(st.entries, n-1, n)
-		s.forget(st, e)
+		st.entries.pop()
+		delete(st.removed, f.pos().seq)
+		s.forget(st, f)
 	}
 	st.gaps = slices.DeleteFunc(st.gaps, func(g gap) bool { return g.first >= from })
 	if n := len(st.gaps); n > 0 {
 		st.gaps[n-1].last = min(st.gaps[n-1].last, from-1)
 	}
 	st.head, st.lamport = from-1, 0
-	for i := range st.entries {
-		st.lamport = max(st.lamport, st.entries[i].lamport)
+	for e := range st.entries.all() {
+		st.lamport = max(st.lamport, e.fact.pos().lamport)
 	}
 	return s.settle()
 }
 
 // forget undoes what hold did beside putting the fact into effect.
-func (s *State) forget(st *stream, e entry) {
-	if h, ok := e.fact.(holder); ok {
+func (s *State) forget(st *stream, was fact) {
+	seq := was.pos().seq
+	if h, ok := was.(holder); ok {
 		t := h.it()
-		if len(t.refs) > 0 {
+		for f := range t.refs.all() {
 			if st.waiting == nil {
 				st.waiting = map[uint64][]fact{}
 			}
-			st.waiting[t.seq] = append(st.waiting[t.seq], t.refs...)
-			t.refs = nil
+			st.waiting[seq] = append(st.waiting[seq], f)
 		}
+		t.refs = refs{}
 	}
 	for _, k := range st.ckpts {
-		if k.names(st, e.seq) {
+		if k.names(st, seq) {
 			k.missing++
 			k.wrong = false
 		}
 	}
 	var gone []*stream
-	if f, ok := e.fact.(*checkpoint); ok {
+	if f, ok := was.(*checkpoint); ok {
 		gone = f.covers
 		st.rt.ckpts = drop(st.rt.ckpts, f)
 		for _, c := range f.covers {
 			c.ckpts = drop(c.ckpts, f)
 		}
 	}
-	if e.seq == 1 {
+	if seq == 1 {
 		s.unbegin(st)
 	}
 	if len(st.rt.ckpts)+len(gone) > 0 {

@@ -25,19 +25,19 @@ type Changes struct {
 type work struct {
 	streams   []*stream
 	sessions  []*session
-	things    []*thing
+	things    []holder
 	queue     queue
 	met       []*claim // by the one that is judged
-	touched   []*thing
+	touched   []holder
 	sess      []*session
 	handovers []*handover
 }
 
 // touch notes that the view of a claim or review changed.
-func (w *work) touch(t *thing) {
-	if !t.touched {
-		t.touched = true
-		w.touched = append(w.touched, t)
+func (w *work) touch(h holder) {
+	if t := h.it(); t.noted&notedTouched == 0 {
+		t.noted |= notedTouched
+		w.touched = append(w.touched, h)
 	}
 }
 
@@ -48,34 +48,37 @@ func (w *work) push(c *claim) {
 	}
 }
 
-// doubt has t looked at again; nil is nothing.
-func (s *State) doubt(t *thing) {
-	if t != nil && !t.dirty {
-		t.dirty = true
-		s.work.things = append(s.work.things, t)
+// doubt has a thing looked at again; nil is nothing.
+func (s *State) doubt(h holder) {
+	if h == nil {
+		return
+	}
+	if t := h.it(); t.noted&notedDirty == 0 {
+		t.noted |= notedDirty
+		s.work.things = append(s.work.things, h)
 	}
 }
 
 // doubtInherited has what rests on a line's listing looked at again, and what
 // it fences: whether that counts depends on the checkout of both.
 func (s *State) doubtInherited(ln *line) {
-	for _, t := range ln.inherited {
-		s.doubt(t)
-		s.doubtFences(t)
+	for _, h := range ln.inherited {
+		s.doubt(h)
+		s.doubtFences(h)
 	}
 }
 
 // doubtLive has those of things that stand looked at again.
-func (s *State) doubtLive(things []*thing) {
-	for _, t := range things {
-		if t.live {
-			s.doubt(t)
+func (s *State) doubtLive(things []holder) {
+	for _, h := range things {
+		if h.it().live {
+			s.doubt(h)
 		}
 	}
 }
 
-func (s *State) doubtFences(t *thing) {
-	if c, ok := t.self.(*claim); ok {
+func (s *State) doubtFences(h holder) {
+	if c, ok := h.(*claim); ok {
 		for _, r := range c.fencesOf() {
 			s.doubt(r.st.target(r.seq))
 		}
@@ -131,10 +134,10 @@ func (s *State) settle() Changes {
 			s.refresh(x)
 		}
 		for len(w.things) > 0 {
-			t := w.things[len(w.things)-1]
+			h := w.things[len(w.things)-1]
 			w.things = w.things[:len(w.things)-1]
-			t.dirty = false
-			switch f := t.self.(type) {
+			h.it().noted &^= notedDirty
+			switch f := h.(type) {
 			case *claim:
 				f.weigh(s)
 			case *review:
@@ -151,21 +154,21 @@ func (s *State) settle() Changes {
 // rebirth looks again at what rests on the marks of a stream that changed out
 // of turn.
 func (s *State) rebirth(st *stream) {
-	var standing []*thing
-	for i := range st.entries {
-		switch f := st.entries[i].fact.(type) {
+	var standing []holder
+	for e := range st.entries.all() {
+		switch f := e.fact.(type) {
 		case *mark:
 			s.unsettle(f.ln.sess, true)
 		case *publication:
 		case holder:
 			f.it().ln.inherited = nil
-			standing = append(standing, f.it())
+			standing = append(standing, f)
 		}
 	}
-	for _, t := range standing {
-		if t.held {
-			s.enter(t)
-			s.doubtFences(t)
+	for _, h := range standing {
+		if h.it().held {
+			s.enter(h)
+			s.doubtFences(h)
 		}
 	}
 }
@@ -206,9 +209,10 @@ func (w *work) changes() Changes {
 		x.told = false
 		c.Sessions = append(c.Sessions, x.id())
 	}
-	for _, t := range w.touched {
-		t.touched = false
-		switch t.self.(type) {
+	for _, h := range w.touched {
+		t := h.it()
+		t.noted &^= notedTouched
+		switch h.(type) {
 		case *claim:
 			c.Claims = append(c.Claims, t.key())
 		case *review:
