@@ -1,0 +1,221 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+
+	"github.com/comity-dev/comity/session/journal"
+	"github.com/comity-dev/comity/storage"
+)
+
+// A pending record is one on its way into the journal.
+type pending struct {
+	rec    journal.JournalRecord
+	frame  *journal.Frame // before anything of it was offloaded
+	key    string
+	fp     journal.Fingerprint
+	public []byte // what is stored for the public
+	at     int    // its place in attempt.all
+}
+
+// An attempt is one batch on its way.
+type attempt struct {
+	expected storage.Tip
+	token    journal.Token
+	recs     []pending // those that are written
+	frames   [][]byte
+	all      []journal.CommittedAppendResult // of all that the caller gave
+	doubted  bool                            // one append of it may have been done
+}
+
+func (a *attempt) results() []journal.CommittedAppendResult { return a.all }
+
+// append does the whole of an append, under the turn.
+func (w *Writer) append(ctx context.Context, recs []journal.JournalRecord) ([]journal.CommittedAppendResult, error) {
+	if err := w.guard(); err != nil {
+		return nil, err
+	}
+	if len(recs) == 0 {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.s.o.AppendTimeout)
+	defer cancel()
+	if w.doubt != nil {
+		if err := w.settleDoubt(ctx); err != nil {
+			return nil, err
+		}
+	}
+	a, err := w.prepare(ctx, recs)
+	if err != nil || len(a.recs) == 0 {
+		return a.results(), err
+	}
+	if err := w.write(ctx, a); err != nil {
+		return nil, err
+	}
+	w.note(ctx, a)
+	return a.results(), nil
+}
+
+// prepare encodes and judges recs. Nothing is written by it, and nothing
+// remembered.
+func (w *Writer) prepare(ctx context.Context, recs []journal.JournalRecord) (*attempt, error) {
+	a := &attempt{all: make([]journal.CommittedAppendResult, len(recs))}
+	batch := newOverlay(w.index)
+	for i, rec := range recs {
+		p, err := w.judge(ctx, batch, rec)
+		if err != nil {
+			return &attempt{}, err
+		}
+		p.at = i
+		seq, seen, err := batch.check(ctx, p.key, p.fp)
+		if err != nil {
+			return &attempt{}, w.collision(p, err)
+		}
+		if seen {
+			a.all[i].Sequence = seq
+			continue
+		}
+		if err := w.admit(ctx, batch, p); err != nil {
+			return &attempt{}, err
+		}
+		seq = w.tip.Seq + uint64(len(a.recs)) + 1
+		batch.observe(p, seq)
+		a.recs = append(a.recs, p)
+		a.all[i].AppendResult = journal.AppendResult{Sequence: seq, Appended: true}
+		if p.public != nil {
+			a.all[i].Public = journal.CommittedPublicBody{EventID: p.frame.ID, Body: p.public}
+		}
+	}
+	return a, w.checkBatch(a)
+}
+
+// judge encodes a record and looks at all that can be told from it alone.
+func (w *Writer) judge(ctx context.Context, batch *overlay, rec journal.JournalRecord) (pending, error) {
+	if r, ok := rec.(journal.CommandRecord); ok {
+		if err := journal.ValidateCommandRecordRoute(r); err != nil {
+			var mismatch *journal.CommandRouteMismatchError
+			if errors.As(err, &mismatch) {
+				return pending{}, err
+			}
+			return pending{}, &journal.MarshalRecordError{Subject: w.n.ledger, Cause: err}
+		}
+	}
+	if _, ok := rec.(journal.FenceRecord); ok {
+		return pending{}, &journal.MarshalRecordError{Subject: w.n.ledger, Cause: errors.New("only the opening of a journal appends a fence")}
+	}
+	f, err := w.s.o.Kinds.Encode(w.n.id, rec)
+	var kind *journal.RecordKindError
+	if errors.As(err, &kind) {
+		return pending{}, &journal.RecordKindError{Subject: w.n.ledger}
+	}
+	if err != nil {
+		return pending{}, &journal.MarshalRecordError{Subject: w.n.ledger, Cause: err}
+	}
+	for _, n := range []int{len(f.Body.Bytes), len(f.Public.Bytes)} {
+		if n > w.s.o.MaxBodyBytes {
+			return pending{}, &journal.RecordTooLargeError{Subject: w.n.ledger, MsgID: f.ID, Length: n}
+		}
+	}
+	p := pending{rec: rec, frame: f, key: f.IndexKey(), fp: f.Fingerprint()}
+	if f.HasPublic {
+		p.public = append([]byte{}, f.Public.Bytes...)
+	}
+	return p, nil
+}
+
+// admit judges a record that is not durable by what is.
+func (w *Writer) admit(ctx context.Context, batch *overlay, p pending) error {
+	switch r := p.rec.(type) {
+	case journal.CommandRecord:
+		d, err := batch.delivery(ctx, r)
+		if err != nil {
+			return err
+		}
+		return d.Admit(r)
+	case journal.CommandApplicationRecord:
+		return w.ownEpoch(r.Application().LeaseEpoch)
+	case journal.CommandDispositionRecord:
+		return w.ownEpoch(r.Disposition().LeaseEpoch)
+	}
+	return nil
+}
+
+func (w *Writer) ownEpoch(epoch uint64) error {
+	if own := w.lease.Epoch(); epoch != own {
+		return &StaleEpochError{w.n.id, w.n.ledger, epoch, own, 0}
+	}
+	return nil
+}
+
+// collision names the record in an error of the index.
+func (w *Writer) collision(p pending, err error) error {
+	var c *journal.IdempotencyCollisionError
+	if errors.As(err, &c) {
+		return &journal.IdempotencyCollisionError{Subject: w.n.ledger, Family: p.frame.Family, ID: p.frame.ID, Seq: c.Seq}
+	}
+	return err
+}
+
+// write stores what is too long for frames, and then the frames, behind the tip.
+// On success the tip has moved and the index knows; on any failure neither has.
+func (w *Writer) write(ctx context.Context, a *attempt) error {
+	a.expected = w.tip
+	rand.Read(a.token[:])
+	prev := w.last
+	for i, p := range a.recs {
+		f := *p.frame
+		f.Epoch, f.Token = w.lease.Epoch(), a.token
+		f.Batch, f.Of = uint16(i+1), uint16(len(a.recs))
+		if w.s.o.Chain && prev != nil {
+			f.Prev = journal.DigestOf(prev)
+		}
+		if err := w.offload(ctx, &f); err != nil {
+			return err
+		}
+		raw, err := f.AppendTo(nil)
+		if err != nil {
+			return &journal.MarshalRecordError{Subject: w.n.ledger, Cause: err}
+		}
+		prev = raw
+		a.frames = append(a.frames, raw)
+	}
+	if err := w.bounded(a); err != nil {
+		return err
+	}
+	return w.settle(ctx, a)
+}
+
+// done is what an append comes to that is durable: the only place where the tip
+// moves.
+func (w *Writer) done(a *attempt, tip storage.Tip) {
+	w.tip, w.doubt, w.last = tip, nil, a.frames[len(a.frames)-1]
+	for i, p := range a.recs {
+		if p.key == "" { // a fence
+			p.key, p.fp = p.frame.IndexKey(), p.frame.Fingerprint()
+		}
+		w.index.observe(p, a.expected.Seq+uint64(i)+1)
+	}
+}
+
+// checkBatch holds a batch to the bounds that can be told before it is written.
+func (w *Writer) checkBatch(a *attempt) error {
+	tr := w.s.b.Traits()
+	if most := min(tr.MaxBatchRecords, journal.MaxBatch); len(a.recs) > most {
+		return &journal.RecordTooLargeError{Subject: w.n.ledger, MsgID: a.recs[0].frame.ID, Length: len(a.recs),
+			Cause: &storage.TooLargeError{What: "batch (records)", Size: int64(len(a.recs)), Max: int64(most)}}
+	}
+	return nil
+}
+
+func (w *Writer) bounded(a *attempt) error {
+	total := 0
+	for _, raw := range a.frames {
+		total += len(raw)
+	}
+	if most := w.s.b.Traits().MaxBatchBytes; total > most {
+		return &journal.RecordTooLargeError{Subject: w.n.ledger, MsgID: a.recs[0].frame.ID, Length: total,
+			Cause: &storage.TooLargeError{What: "batch", Size: int64(total), Max: int64(most)}}
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package store
+
+import "context"
+
+// Beside the journal a writer keeps two books that can be made from it: the
+// checkpoint of the index and the row of the catalog. They are written now and then,
+// never with each append, and what goes wrong with them is told to
+// Options.Trouble.
+
+// keepBooks stores both, in the background, when enough has been appended.
+func (w *Writer) keepBooks() {
+	if len(w.index.tail) < w.s.o.CheckpointRecords {
+		return
+	}
+	seal := w.index.beginSeal(w.tip, w.last)
+	if seal == nil {
+		return
+	}
+	row := w.summary.row()
+	w.wg.Go(func() {
+		ctx, cancel := w.forBooks()
+		defer cancel()
+		install := seal(ctx)
+		w.s.saveRow(ctx, w.n, row)
+		w.turn <- struct{}{}
+		defer w.leave()
+		install()
+	})
+}
+
+// settleBooks stores both at the end.
+func (w *Writer) settleBooks() {
+	ctx, cancel := w.forBooks()
+	defer cancel()
+	if seal := w.index.beginSeal(w.tip, w.last); seal != nil {
+		seal(ctx)()
+	}
+	w.s.saveRow(ctx, w.n, w.summary.row())
+}
+
+func (w *Writer) forBooks() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), w.s.o.OpenTimeout)
+}
+
+// note tells of records that have become durable.
+func (w *Writer) note(ctx context.Context, a *attempt) {
+	for i, p := range a.recs {
+		w.summary.note(a.expected.Seq+uint64(i)+1, w.lease.Epoch(), p.rec)
+		if w.also != nil {
+			w.tell(ctx, a.expected.Seq+uint64(i)+1, p.rec)
+		}
+	}
+	w.keepBooks()
+}

@@ -1,0 +1,360 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/comity-dev/comity/session/event"
+	"github.com/comity-dev/comity/session/journal"
+	"github.com/comity-dev/comity/storage"
+)
+
+// A State is what a session is doing, as far as its events tell.
+type State string
+
+// The states.
+const (
+	Idle        State = "idle"    // no turn is open
+	Running     State = "running" // a turn is open
+	Waiting     State = "waiting" // a gate is open
+	Failed      State = "failed"  // the last turn failed
+	Interrupted State = "interrupted"
+	Stopped     State = "stopped" // the session has ended
+)
+
+// An Entry is the row of the catalog for one session: for those who list
+// sessions. It is made from the journal, may be behind it, and is never
+// believed by anything that matters.
+type Entry struct {
+	Session event.ID `json:"session"`
+	// Title is the first line of the latest turn's input, or the session's own
+	// title, at most 80 characters.
+	Title string `json:"title,omitempty"`
+	State State  `json:"state"`
+	// LastSeq is the last record that the entry knows of. Seq is where the journal
+	// ends; Catalog sets it, and where it cannot, leaves it 0.
+	LastSeq uint64 `json:"last_seq"`
+	Seq     uint64 `json:"-"`
+	Epoch   uint64 `json:"epoch"`
+	// Events, Turns and Steps count; Usage is that of all turns that ended.
+	Events uint64      `json:"events"`
+	Turns  uint64      `json:"turns"`
+	Steps  uint64      `json:"steps"`
+	Usage  event.Usage `json:"usage"`
+	// Updated is when the entry was written, by the clock of who wrote it, in
+	// milliseconds since 1970 UTC.
+	Updated int64 `json:"updated"`
+	// Partial says that events before LastSeq are missing from it; RepairCatalog
+	// makes it anew.
+	Partial bool `json:"partial,omitempty"`
+
+	OpenTurns []event.ID `json:"open_turns,omitempty"`
+	OpenGates []event.ID `json:"open_gates,omitempty"`
+	Last      State      `json:"last,omitempty"` // what the last turn came to
+}
+
+const (
+	maxTitle = 80  // characters
+	maxOpen  = 256 // turns and gates that an entry remembers
+)
+
+// fold adds an event to e.
+func (e *Entry) fold(ev event.Event) {
+	e.Events++
+	switch b := ev.Body.(type) {
+	case event.SessionStarted:
+		if t := title(b.Title); t != "" {
+			e.Title = t
+		}
+		e.Last = Idle
+	case event.TurnStarted:
+		e.Turns++
+		e.open(&e.OpenTurns, ev.At.Turn)
+		for _, block := range b.Input {
+			if t := title(block.Text); t != "" && block.Type == event.BlockText {
+				e.Title = t
+				break
+			}
+		}
+	case event.TurnEnded:
+		e.OpenTurns = without(e.OpenTurns, ev.At.Turn)
+		e.Usage = add(e.Usage, b.Usage)
+		switch b.Outcome {
+		case event.Failed:
+			e.Last = Failed
+		case event.Interrupted:
+			e.Last = Interrupted
+		default:
+			e.Last = Idle
+		}
+	case event.StepDone:
+		e.Steps++
+	case event.GateOpened:
+		e.open(&e.OpenGates, b.Gate)
+	case event.GateResolved:
+		e.OpenGates = without(e.OpenGates, b.Gate)
+	case event.SessionStopped:
+		e.OpenTurns, e.OpenGates, e.Last = nil, nil, Stopped
+	case event.RestoreDone:
+		e.OpenTurns, e.OpenGates, e.Last = nil, nil, Idle
+	}
+	switch {
+	case e.Last == Stopped:
+		e.State = Stopped
+	case len(e.OpenGates) > 0:
+		e.State = Waiting
+	case len(e.OpenTurns) > 0:
+		e.State = Running
+	case e.Last == "":
+		e.State = Idle
+	default:
+		e.State = e.Last
+	}
+}
+
+func (e *Entry) open(list *[]event.ID, id event.ID) {
+	if e.Last == Stopped {
+		e.Last = Idle
+	}
+	if !slices.Contains(*list, id) && len(*list) < maxOpen {
+		*list = append(slices.Clone(*list), id)
+	}
+}
+
+func without(list []event.ID, id event.ID) []event.ID {
+	return slices.DeleteFunc(slices.Clone(list), func(other event.ID) bool { return other == id })
+}
+
+func add(a, b event.Usage) event.Usage {
+	return event.Usage{
+		CacheRead: a.CacheRead + b.CacheRead, CacheWrite: a.CacheWrite + b.CacheWrite,
+		Input: a.Input + b.Input, Output: a.Output + b.Output,
+	}
+}
+
+// title returns the first line of s that is not empty, shortened.
+func title(s string) string {
+	for line := range strings.Lines(s) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		if utf8.RuneCountInString(line) > maxTitle {
+			line = string([]rune(line)[:maxTitle])
+		}
+		return line
+	}
+	return ""
+}
+
+// A summary is the entry of a session that is being written.
+type summary struct {
+	s *Store
+	n names
+	e Entry
+}
+
+func newSummary(s *Store, n names) *summary {
+	return &summary{s, n, Entry{Session: n.id, State: Idle}}
+}
+
+// load takes the entry that is stored. Without one, or one that is behind what
+// is read of the journal, the entry is partial.
+func (m *summary) load(ctx context.Context) {
+	e, _, err := m.s.row(ctx, m.n)
+	var missing *storage.NotFoundError
+	switch {
+	case err == nil:
+		m.e = e
+	case !errors.As(err, &missing):
+		m.s.o.Trouble(err)
+	}
+}
+
+// noteFrame adds a frame that was read.
+func (m *summary) noteFrame(ctx context.Context, seq uint64, f *journal.Frame) {
+	if seq <= m.e.LastSeq {
+		return
+	}
+	if seq != m.e.LastSeq+1 {
+		m.e.Partial = true
+	}
+	var rec journal.JournalRecord
+	if f.Family == journal.FamilyEvent {
+		whole, err := m.s.whole(ctx, m.n, seq, f)
+		if err == nil {
+			rec, err = m.s.o.Kinds.Decode(m.n.id, whole)
+		}
+		if err != nil { // whoever replays it is told
+			m.e.Partial = true
+		}
+	}
+	m.note(seq, f.Epoch, rec)
+}
+
+// loaded is called when what is behind the checkpoint has been read.
+func (m *summary) loaded(checkpoint, tip uint64) {
+	if m.e.LastSeq > tip { // it is another journal's
+		m.e = Entry{Session: m.n.id, State: Idle, Partial: true, LastSeq: tip}
+	}
+	if m.e.LastSeq < checkpoint {
+		m.e.Partial, m.e.LastSeq = true, tip
+	}
+}
+
+func (m *summary) note(seq, epoch uint64, rec journal.JournalRecord) {
+	m.e.LastSeq, m.e.Epoch = seq, epoch
+	if r, ok := rec.(journal.EventRecord); ok {
+		m.e.fold(r.Event())
+	}
+}
+
+// row returns the entry as it is to be stored.
+func (m *summary) row() Entry {
+	e := m.e
+	e.Updated = m.s.o.Now().UnixMilli()
+	return e
+}
+
+// row returns the stored entry of a session and its revision.
+func (s *Store) row(ctx context.Context, n names) (e Entry, revision uint64, err error) {
+	value, revision, err := s.b.KV().Get(ctx, n.ledger)
+	if err == nil {
+		err = json.Unmarshal(value, &e)
+	}
+	if err == nil && e.Session != n.id {
+		err = fmt.Errorf("it is that of session %.80q", string(e.Session))
+	}
+	if err != nil {
+		return Entry{}, revision, fmt.Errorf("catalog of session %s: %w", n.id, err)
+	}
+	return e, revision, nil
+}
+
+// A CatalogConflictError reports an entry that others kept writing.
+type CatalogConflictError struct {
+	SessionID event.ID
+	Attempts  int
+}
+
+func (e *CatalogConflictError) Error() string {
+	return fmt.Sprintf("catalog of session %s: written by somebody else %d times", e.SessionID, e.Attempts)
+}
+
+const catalogAttempts = 8
+
+// putRow stores an entry, unless a later one is there.
+func (s *Store) putRow(ctx context.Context, n names, e Entry) error {
+	value, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	for range catalogAttempts {
+		old, revision, err := s.row(ctx, n)
+		if err == nil && old.Epoch >= e.Epoch && old.LastSeq > e.LastSeq {
+			return nil
+		}
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
+		_, err = s.b.KV().Put(ctx, n.ledger, revision, value)
+		var moved *storage.RevisionError
+		if !errors.As(err, &moved) {
+			return err
+		}
+	}
+	return &CatalogConflictError{n.id, catalogAttempts}
+}
+
+// saveRow stores an entry where nobody waits for it.
+func (s *Store) saveRow(ctx context.Context, n names, e Entry) {
+	if err := s.putRow(ctx, n, e); err != nil {
+		s.o.Trouble(fmt.Errorf("catalog of session %s: %w", n.id, err))
+	}
+}
+
+// SaveCatalog stores the session's entry now: when it comes to rest, for
+// instance.
+func (w *Writer) SaveCatalog(ctx context.Context) error {
+	if err := w.enter(ctx); err != nil {
+		return err
+	}
+	row := w.summary.row()
+	w.leave()
+	return w.s.putRow(ctx, w.n, row)
+}
+
+// tell tells the caller's own catalog.
+func (w *Writer) tell(ctx context.Context, seq uint64, rec journal.JournalRecord) {
+	if r, ok := rec.(journal.EventRecord); ok {
+		if err := w.also.NoteEvent(ctx, r.Event(), seq); err != nil {
+			w.s.o.Trouble(fmt.Errorf("catalog of the caller, record %d of %s: %w", seq, w.n.ledger, err))
+		}
+	}
+}
+
+// Catalog returns the entries of all sessions that have a journal, in the order of
+// their ids; one without an entry has one that is Partial and says where it ends.
+func (s *Store) Catalog(ctx context.Context) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for id, err := range s.Sessions(ctx) {
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			e, err := s.Entry(ctx, id)
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Entry returns the entry of one session.
+func (s *Store) Entry(ctx context.Context, id event.ID) (Entry, error) {
+	n, err := s.names(id)
+	if err != nil {
+		return Entry{}, err
+	}
+	tip, err := s.b.Ledger().Tip(ctx, n.ledger)
+	if err != nil {
+		return Entry{}, err
+	}
+	e, _, err := s.row(ctx, n)
+	if err != nil && ctx.Err() != nil {
+		return Entry{}, err
+	}
+	if err != nil || e.LastSeq > tip.Seq { // there is none, it cannot be read, or it is another journal's
+		e = Entry{Session: id, State: Idle, Partial: true}
+	}
+	e.Seq = tip.Seq
+	return e, nil
+}
+
+// RepairCatalog makes the entry of a session anew from its journal.
+func (s *Store) RepairCatalog(ctx context.Context, id event.ID) (Entry, error) {
+	n, err := s.names(id)
+	if err != nil {
+		return Entry{}, err
+	}
+	tip, err := s.b.Ledger().Tip(ctx, n.ledger)
+	if err != nil {
+		return Entry{}, err
+	}
+	m := newSummary(s, n)
+	for at, err := range s.frames(ctx, n, 1, tip.Seq) {
+		if err != nil {
+			return Entry{}, err
+		}
+		m.noteFrame(ctx, at.seq, at.frame)
+	}
+	e := m.row()
+	e.Seq = tip.Seq
+	return e, s.putRow(ctx, n, e)
+}

@@ -1,0 +1,251 @@
+package store
+
+import (
+	"bytes"
+	"container/list"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"iter"
+	"math/bits"
+	"slices"
+
+	"github.com/comity-dev/comity/storage"
+)
+
+// A run is a part of the index that is stored: records in the order of their
+// keys, cut into shards by the first bits of the key. A shard is a blob, so it
+// is verified by its name, and one that is asked for is read without the others.
+type run struct {
+	Records int              `json:"records"`
+	Bits    int              `json:"bits"`
+	Shards  []storage.Digest `json:"shards"` // 1<<Bits; the zero digest is an empty one
+}
+
+// A record of a shard: key, content, sequence.
+type record struct {
+	key hash
+	entry
+}
+
+const (
+	recordBytes  = 40
+	shardRecords = 2048 // about
+)
+
+func sortRecords(list []record) {
+	slices.SortFunc(list, func(a, b record) int { return compareHash(a.key, b.key) })
+}
+
+func appendRecord(b []byte, r record) []byte {
+	b = append(append(b, r.key[:]...), r.fp[:]...)
+	return binary.LittleEndian.AppendUint64(b, r.seq)
+}
+
+func recordAt(b []byte, i int) record {
+	b = b[i*recordBytes : (i+1)*recordBytes]
+	return record{hash(b[:16]), entry{hash(b[16:32]), binary.LittleEndian.Uint64(b[32:])}}
+}
+
+// shardOf returns which shard of 1<<n a key is in.
+func shardOf(k hash, n int) int {
+	return int(binary.BigEndian.Uint32(k[:4]) >> (32 - n)) // a shift by 32 gives 0
+}
+
+// lookupRuns looks a key up in the checkpoint, in the newest run first.
+func (x *index) lookupRuns(ctx context.Context, k hash) (entry, bool, error) {
+	for i := len(x.point.Runs) - 1; i >= 0; i-- {
+		r := x.point.Runs[i]
+		b, err := x.shard(ctx, r.Shards[shardOf(k, r.Bits)])
+		if err != nil {
+			return entry{}, false, err
+		}
+		if at, found := searchShard(b, k); found {
+			return recordAt(b, at).entry, true, nil
+		}
+	}
+	return entry{}, false, nil
+}
+
+func searchShard(b []byte, k hash) (at int, found bool) {
+	lo, hi := 0, len(b)/recordBytes
+	for lo < hi {
+		mid := (lo + hi) / 2
+		switch c := bytes.Compare(b[mid*recordBytes:mid*recordBytes+16], k[:]); {
+		case c == 0:
+			return mid, true
+		case c < 0:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	return lo, false
+}
+
+// shard returns the bytes of a shard.
+func (x *index) shard(ctx context.Context, d storage.Digest) ([]byte, error) {
+	if d == (storage.Digest{}) {
+		return nil, nil
+	}
+	if b, ok := x.shards.get(d); ok {
+		return b, nil
+	}
+	b, err := x.readShard(ctx, d)
+	if err != nil {
+		return nil, fmt.Errorf("index of session %s: %w", x.n.id, err)
+	}
+	x.shards.put(d, b)
+	return b, nil
+}
+
+func (x *index) readShard(ctx context.Context, d storage.Digest) ([]byte, error) {
+	r, err := x.s.b.Blobs().Get(ctx, x.n.index, d)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(b)%recordBytes != 0 {
+		return nil, fmt.Errorf("shard of %d bytes", len(b))
+	}
+	return b, nil
+}
+
+// writeRun stores records, which come in the order of their keys, about n of them.
+func (x *index) writeRun(ctx context.Context, n int, recs iter.Seq2[record, error]) (run, error) {
+	r := run{Bits: min(bits.Len(uint(n/shardRecords)), 16)}
+	r.Shards = make([]storage.Digest, 1<<r.Bits)
+	var buf []byte
+	at := 0
+	flush := func() error {
+		if len(buf) == 0 {
+			return nil
+		}
+		d := storage.DigestOf(buf)
+		if _, err := x.s.b.Blobs().Put(ctx, x.n.index, d, bytes.NewReader(buf)); err != nil {
+			return err
+		}
+		r.Shards[at], buf = d, buf[:0]
+		return nil
+	}
+	for rec, err := range recs {
+		if err != nil {
+			return run{}, err
+		}
+		if i := shardOf(rec.key, r.Bits); i != at {
+			if err := flush(); err != nil {
+				return run{}, err
+			}
+			at = i
+		}
+		buf = appendRecord(buf, rec)
+		r.Records++
+	}
+	return r, flush()
+}
+
+// records returns those of a run in the order of their keys.
+func (x *index) records(ctx context.Context, r run) iter.Seq2[record, error] {
+	return func(yield func(record, error) bool) {
+		for _, d := range r.Shards {
+			if d == (storage.Digest{}) {
+				continue
+			}
+			b, err := x.readShard(ctx, d)
+			if err != nil {
+				yield(record{}, err)
+				return
+			}
+			for i := range len(b) / recordBytes {
+				if !yield(recordAt(b, i), nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// mergeRecords returns the records of two runs in the order of their keys; of one
+// that both have, that of newer.
+func mergeRecords(older, newer iter.Seq2[record, error]) iter.Seq2[record, error] {
+	return func(yield func(record, error) bool) {
+		nextOld, stopOld := iter.Pull2(older)
+		defer stopOld()
+		nextNew, stopNew := iter.Pull2(newer)
+		defer stopNew()
+		o, oerr, ook := nextOld()
+		n, nerr, nok := nextNew()
+		for ook || nok {
+			if oerr != nil || nerr != nil {
+				yield(record{}, cmpErr(oerr, nerr))
+				return
+			}
+			c := 1
+			switch {
+			case !nok:
+				c = -1
+			case ook:
+				c = compareHash(o.key, n.key)
+			}
+			out := n
+			if c < 0 {
+				out = o
+			}
+			if !yield(out, nil) {
+				return
+			}
+			if c <= 0 {
+				o, oerr, ook = nextOld()
+			}
+			if c >= 0 {
+				n, nerr, nok = nextNew()
+			}
+		}
+	}
+}
+
+func cmpErr(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// shards is a cache of them, bounded in bytes: the longest unused go first.
+type shards struct {
+	most, bytes int
+	order       *list.List // of *shard, the last used first
+	byDigest    map[storage.Digest]*list.Element
+}
+
+type shard struct {
+	d storage.Digest
+	b []byte
+}
+
+func (c *shards) get(d storage.Digest) ([]byte, bool) {
+	e, ok := c.byDigest[d]
+	if !ok {
+		return nil, false
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*shard).b, true
+}
+
+func (c *shards) put(d storage.Digest, b []byte) {
+	if c.order == nil {
+		c.order, c.byDigest = list.New(), make(map[storage.Digest]*list.Element)
+	}
+	c.byDigest[d] = c.order.PushFront(&shard{d, b})
+	c.bytes += len(b)
+	for c.bytes > c.most && c.order.Len() > 1 {
+		old := c.order.Remove(c.order.Back()).(*shard)
+		delete(c.byDigest, old.d)
+		c.bytes -= len(old.b)
+	}
+}
