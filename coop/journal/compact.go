@@ -148,29 +148,7 @@ func (c *compaction) drop(ctx context.Context) error {
 func (c *compaction) decide() {
 	j := c.j
 	c.triggers()
-	v := newSurvey(j)
-	for s := range j.heads {
-		if !c.due(s) {
-			v.add(s)
-		}
-	}
-	v.standing(c.givenUp, c.recent)
-	v.close()
-	stood := newSurvey(j) // what would have stayed had nothing been given up
-	stood.standing(func(ident.Stream) bool { return false }, func(ident.Stream) bool { return false })
-	for _, s := range slices.Sorted(maps.Keys(j.heads)) {
-		switch {
-		case !v.stay[s]:
-			c.tombs = append(c.tombs, j.tombOf(s))
-			c.report.Streams = append(c.report.Streams, s)
-			c.report.Events += len(j.heads[s].indexes())
-			if stood.stay[s] {
-				c.report.GivenUp++
-			}
-		case c.due(s):
-			c.report.Kept++
-		}
-	}
+	c.sift()
 	if c.forget == nil {
 		c.rows = j.silences(c.silent)
 	}
@@ -178,6 +156,39 @@ func (c *compaction) decide() {
 	for s := range j.withheld {
 		if c.forget[s.Runtime()] {
 			c.purge = append(c.purge, s)
+		}
+	}
+}
+
+// sift tells the streams that go from those that are due and stay.
+func (c *compaction) sift() {
+	j, due := c.j, map[ident.Stream]bool{}
+	for s := range j.heads {
+		if c.due(s) {
+			due[s] = true
+		}
+	}
+	if len(due) == 0 {
+		return
+	}
+	v := newSurvey(j)
+	stands := v.standing(c.recent)
+	for s := range j.heads {
+		if !due[s] || stands[s] && !c.givenUp(s) {
+			v.add(s)
+		}
+	}
+	v.close()
+	for _, s := range slices.Sorted(maps.Keys(due)) {
+		if v.stay[s] {
+			c.report.Kept++
+			continue
+		}
+		c.tombs = append(c.tombs, j.tombOf(s))
+		c.report.Streams = append(c.report.Streams, s)
+		c.report.Events += len(j.heads[s].indexes())
+		if stands[s] {
+			c.report.GivenUp++
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (j *Journal) Answered(b *event.Beat) bool {
 
 // hear takes a beat when it is later than the one held and authentic.
 func (j *Journal) hear(b *event.Beat, take func(*life), word time.Duration) bool {
-	if b.Repo != j.cfg.Repo || !j.believed(b.Stream.Node()) || !j.wants(b, word) || !b.Verify() {
+	if b.Repo != j.cfg.Repo || !j.wants(b, word) || !b.Verify() {
 		return false
 	}
 	j.lock()
@@ -70,8 +70,11 @@ func (j *Journal) wants(b *event.Beat, word time.Duration) bool {
 }
 
 func (j *Journal) wantsLocked(b *event.Beat, word time.Duration) bool {
-	if b.Stream == j.own.stream {
+	switch {
+	case b.Stream == j.own.stream:
 		return j.alien(b)
+	case !j.believed(b.Stream.Node()):
+		return false
 	}
 	if l := j.lives.byStream[b.Stream]; l != nil {
 		return b.Later(l.beat) && b.Uptime > l.floor

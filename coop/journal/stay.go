@@ -69,38 +69,32 @@ func (v *survey) add(s ident.Stream) {
 	}
 }
 
-// standing keeps every stream in which something stands by events, or that this
-// build cannot tell it of, but for those that are given up; and for a time those
-// that say something of a handover. What else ends is ended for everybody by the
+// standing are the streams in which something stands by events, or that this
+// build cannot tell it of; and for a time those that say something of a handover. What else ends is ended for everybody by the
 // next run of who wrote it. That a handover was taken, only the taker says, and
 // who was away has to hear it.
-func (v *survey) standing(givenUp, recent func(ident.Stream) bool) {
-	keep := func(s ident.Stream) {
-		if !givenUp(s) {
-			v.add(s)
-		}
-	}
-	state := v.j.state
+func (v *survey) standing(recent func(ident.Stream) bool) map[ident.Stream]bool {
+	stands, state := map[ident.Stream]bool{}, v.j.state
 	for c := range state.Claims() {
-		keep(c.Key.Stream)
+		stands[c.Key.Stream] = true
 	}
 	for r := range state.OpenReviews() {
-		keep(r.Key.Stream)
+		stands[r.Key.Stream] = true
 	}
 	for h := range state.OpenHandovers() {
 		for _, p := range h.Publications {
-			keep(p.Key.Stream)
+			stands[p.Key.Stream] = true
 		}
 	}
 	for x := range state.OpenSessions() {
-		keep(x.Opened.Stream)
-		keep(x.Stream)
+		stands[x.Opened.Stream], stands[x.Stream] = true, true
 	}
 	for s, i := range v.infos {
 		if i.Damaged || v.tie(s).handed && recent(s) || i.Incomplete || i.Opaque+i.Unreadable > 0 || v.opensAlone(i) {
-			keep(s)
+			stands[s] = true
 		}
 	}
+	return stands
 }
 
 // opensAlone reports whether a stream that is no run of a record opened a session
