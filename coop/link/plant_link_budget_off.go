@@ -2,4 +2,5 @@
 
 package link
 
+// plantBudget puts all marks into one frame, and all events into one batch.
 const plantBudget = false
