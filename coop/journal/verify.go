@@ -48,7 +48,13 @@ func (j *Journal) Verify(ctx context.Context) (VerifyReport, error) {
 		seal:      newSealer(j.cfg.Key.DeriveMAC(macLabel(j.cfg.Repo))),
 		authentic: newAuthentic(j.cfg.Limits.Pending),
 		heads:     heads{},
+		dead:      map[uint64]bool{},
 	}
+	j.lock()
+	for _, index := range j.dead {
+		v.dead[index] = true
+	}
+	j.unlock()
 	end, first := j.log.End(), j.log.First()
 	for rec, err := range j.log.From(first) {
 		switch {
@@ -71,6 +77,7 @@ type verify struct {
 	seal      *sealer
 	authentic *authentic
 	heads     heads
+	dead      map[uint64]bool // events that a rewrite has yet to take out
 	report    VerifyReport
 }
 
@@ -102,7 +109,9 @@ func (v *verify) record(stored seglog.Record) {
 	}
 	switch rec.kind {
 	case RecordEvent:
-		v.event(rec.payload, stored.Index)
+		if !v.dead[stored.Index] {
+			v.event(rec.payload, stored.Index)
+		}
 	case RecordRow:
 		_, err := decodeRow(rec.payload)
 		v.wrong(stored.Index, err)
