@@ -1,8 +1,6 @@
 package journal
 
 import (
-	"encoding/hex"
-
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
 )
@@ -18,7 +16,8 @@ type found struct {
 // a later authentic event of its stream reaches it through prev. One that waits
 // for that is handed on together with the one that reached it.
 type authentic struct {
-	bound   int // events that may wait in one stream
+	bound   int    // events that may wait in one stream
+	checked uint64 // signatures
 	waiting map[ident.Stream][]found
 }
 
@@ -37,7 +36,7 @@ func (a *authentic) admit(f found, vouched bool) (good, bad []found) {
 	}
 	wait = append(wait, f)
 	switch {
-	case vouched || f.event.Verify():
+	case vouched || a.signed(f.event):
 		delete(a.waiting, s)
 		return wait, bad
 	case len(wait) > a.bound:
@@ -46,6 +45,11 @@ func (a *authentic) admit(f found, vouched bool) (good, bad []found) {
 	}
 	a.waiting[s] = wait
 	return nil, bad
+}
+
+func (a *authentic) signed(e *event.Event) bool {
+	a.checked++
+	return e.Verify()
 }
 
 // rest returns what still waits: nothing is going to reach it.
@@ -58,5 +62,5 @@ func (a *authentic) rest() []found {
 }
 
 func reaches(e, before *event.Event) bool {
-	return e.Seq == before.Seq+1 && e.Prev == hex.EncodeToString(before.Hash[:])
+	return e.Seq == before.Seq+1 && names(e, before)
 }

@@ -1,15 +1,14 @@
 package journal
 
 import (
-	"encoding/hex"
-
 	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
 )
 
 // take looks at one event of the batch.
 func (i *intake) take(c *candidate) {
 	e := c.event
-	s := i.courses[e.Stream]
+	s := c.course
 	if i.j.tombs.of(e.Stream) != nil && !i.unearth(s, c) {
 		return
 	}
@@ -63,9 +62,8 @@ func names(e, before *event.Event) bool { return hashIs(e.Prev, before.Hash) }
 
 // hashIs reports whether digits are those of hash.
 func hashIs(digits string, hash [32]byte) bool {
-	var text [64]byte
-	hex.Encode(text[:], hash[:])
-	return digits == string(text[:])
+	var got [32]byte
+	return ident.Unhex(got[:], digits) && got == hash
 }
 
 // end is how far a stream reaches with what this batch has brought so far.

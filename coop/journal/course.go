@@ -33,6 +33,14 @@ func (i *intake) course(s ident.Stream) *course {
 	return c
 }
 
+// of is the course of c in the batch under way.
+func (i *intake) of(c *candidate) *course {
+	if c.course != nil {
+		return c.course
+	}
+	return i.courses[c.event.Stream]
+}
+
 // sort brings the events of the stream into its order; they trade places in the
 // batch.
 func (c *course) sort(batch []*candidate) {

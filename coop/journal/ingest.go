@@ -110,6 +110,7 @@ func newIntake(j *Journal, batch [][]byte) *intake {
 // The events of one stream trade places so that they come in its order.
 func (i *intake) parse() {
 	i.candidates = make([]*candidate, len(i.raw))
+	all := make([]candidate, len(i.raw))
 	var parser event.Parser
 	for n, raw := range i.raw {
 		e, err := parser.Parse(raw)
@@ -120,7 +121,8 @@ func (i *intake) parse() {
 			i.report.Outcomes[n] = event.Outcome{Status: event.Rejected, Reason: event.OtherRepository}
 		default:
 			s := i.course(e.Stream)
-			c := &candidate{event: e, at: n}
+			c := &all[n]
+			c.event, c.course, c.at = e, s, n
 			i.candidates[n] = c
 			s.all = append(s.all, c)
 		}
@@ -155,8 +157,9 @@ func (i *intake) refuse(c *candidate, why event.Reason) { i.set(c, event.Rejecte
 func (i *intake) finish() {
 	j := i.j
 	for _, s := range i.order {
-		for _, c := range j.waiting.streams[s.stream] {
-			c.settle()
+		waiting := j.waiting.streams[s.stream]
+		for seq, c := range waiting {
+			waiting[seq] = c.settled()
 		}
 	}
 	i.report.Count()

@@ -11,26 +11,29 @@ import (
 
 // A candidate is an event of somebody else that is not taken yet.
 type candidate struct {
-	event *event.Event
-	at    int  // its number in the batch under way, since when it waits if at all
-	old   bool // it waits since an earlier batch
+	event  *event.Event
+	course *course // of the batch under way, nil when it waits since an earlier one
+	at     int     // its number in the batch under way, since when it waits if at all
+	old    bool    // it waits since an earlier batch
 
 	checked, good bool    // its own signature was looked at, and is good
 	reached       bool    // it is authentic
 	barren        *intake // the batch in which nothing reaches it
 }
 
-// settle lets c wait by itself: it keeps nothing of the batch that it came in,
-// whose bytes may lie in one large buffer.
-func (c *candidate) settle() {
+// settled is c as it waits by itself: it keeps nothing of the batch that it came in,
+// whose bytes may lie in one large buffer, as its candidates do.
+func (c *candidate) settled() *candidate {
 	c.barren = nil
 	if c.old {
-		return
+		return c
 	}
-	c.old = true
+	own := *c
+	own.course, own.old = nil, true
 	if e, err := event.Parse(bytes.Clone(c.event.Raw)); err == nil { // it was parsed before
-		c.event = e
+		own.event = e
 	}
+	return &own
 }
 
 // pool holds the candidates that wait, in the bounds of the limits: one for each

@@ -54,6 +54,7 @@ func (r *reload) end() {
 	for range r.authentic.rest() {
 		r.refuse(RefusedSignature)
 	}
+	r.j.health.Verified += r.authentic.checked
 	r.j.relist()
 }
 

@@ -42,7 +42,7 @@ func (i *intake) vouched(run []*candidate, n int) bool {
 // heir is the first of the heirs, nil when there is none.
 func (i *intake) heir(c *candidate) *candidate {
 	seq := c.event.Seq + 1
-	for _, d := range i.courses[c.event.Stream].at(seq) {
+	for _, d := range i.of(c).at(seq) {
 		if names(d.event, c.event) {
 			return d
 		}
@@ -57,7 +57,7 @@ func (i *intake) heir(c *candidate) *candidate {
 func (i *intake) heirs(c *candidate) []*candidate {
 	seq := c.event.Seq + 1
 	var all []*candidate
-	for _, d := range i.courses[c.event.Stream].at(seq) {
+	for _, d := range i.of(c).at(seq) {
 		if names(d.event, c.event) {
 			all = append(all, d)
 		}
