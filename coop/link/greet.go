@@ -158,8 +158,18 @@ func (c *Core) clock() uint64 {
 
 // refusal is a signed no.
 func (c *Core) refusal(code Code, detail string) []byte {
-	frame, err := signed(c.cfg.Key, TypeRefusal, ident.DomainRefusal, Refusal{
-		Code: code, Detail: line(detail), PK: c.cfg.Card.PK, ProtoMin: ProtoMin, ProtoMax: ProtoMax, Re: c.heard,
+	return refuse(c.cfg.Key, code, detail, c.heard)
+}
+
+// Refuse returns the frame that refuses a hello for which there is no Core: a
+// node that serves several repositories does not serve the one that is asked for.
+func Refuse(k *ident.Key, code Code, detail string, hello Frame) []byte {
+	return refuse(k, code, detail, digest(hello.Body))
+}
+
+func refuse(k *ident.Key, code Code, detail, re string) []byte {
+	frame, err := signed(k, TypeRefusal, ident.DomainRefusal, Refusal{
+		Code: code, Detail: line(detail), PK: k.PublicHex(), ProtoMin: ProtoMin, ProtoMax: ProtoMax, Re: re,
 	})
 	if err != nil {
 		return nil // unreachable: the detail is a line

@@ -187,3 +187,27 @@ func TestUnknownFramesArePassedOver(t *testing.T) {
 		t.Errorf("%d unknown frames counted, want 3", n)
 	}
 }
+
+// A node with several repositories reads the hello first, and refuses or goes on.
+func TestHelloIsReadBeforeTheLinkIsMade(t *testing.T) {
+	a, b := duo()
+	w := join(t, 0, a, b)
+	f := frame(t, w.side[0].core.Next(0))
+	h, err := link.ParseHello(f.Body)
+	if err != nil || h.Card.Repo != a.Repo || h.Card.Peer().Node != a.Key.Node() {
+		t.Fatalf("the hello says %+v, %v", h, err)
+	}
+	var no *link.RefusedError
+	refusal := frame(t, link.Refuse(b.Key, link.CodeRepository, "not served\there", f))
+	if err := w.side[0].core.Receive(0, refusal); !errors.As(err, &no) || no.By != b.Key.Node() || no.Refusal.Code != link.CodeRepository {
+		t.Errorf("refused with %v", err)
+	}
+	l, err := link.New(linktest.ConfigOf(b, false), b, func() time.Duration { return 0 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Receive(f)
+	if err := l.Stats().Err; err != nil {
+		t.Errorf("a hello that was read before ends the link: %v", err)
+	}
+}

@@ -63,6 +63,12 @@ func (l *Link) TrustChanged() {
 	signal(l.kick)
 }
 
+// Receive hands in a frame that was read from the stream before Run: the hello
+// from which the caller learnt which repository is asked for (see ParseHello).
+func (l *Link) Receive(f Frame) {
+	l.do(func(c *Core) { c.Receive(l.now(), f) })
+}
+
 // Leave is Core.Leave.
 func (l *Link) Leave(reason string) { l.do(func(c *Core) { c.Leave(reason) }) }
 

@@ -1,0 +1,150 @@
+package link_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/coop/link"
+	"github.com/comity-dev/comity/coop/link/linktest"
+)
+
+// greeted is a link whose side 0 is the test: bob, side 1, has said nothing yet.
+func greeted(t *testing.T, a, b *linktest.Store) *hostile {
+	t.Helper()
+	w := join(t, time.Hour, a, b)
+	for _, i := range []int{0, 1, 0} {
+		w.step(i)
+	}
+	return &hostile{w, w.side[1].core, a, b}
+}
+
+func marks(last bool, of map[ident.Stream]uint64) []byte {
+	f := link.MarksFrame{Last: last}
+	for s, seq := range of {
+		f.Marks = append(f.Marks, link.StreamMark{Stream: s, Mark: event.Mark{Seq: seq}})
+	}
+	return f.Append(nil)
+}
+
+// Before all marks of the peer are there nobody knows what it lacks.
+func TestNothingIsSentBeforeThePeersMarks(t *testing.T) {
+	a, b := duo()
+	b.Append(9, 100)
+	h := greeted(t, a, b)
+	h.say(link.MarksFrame{First: true}.Append(nil))
+	if n := count(h.out(), link.TypeEvents); n > 0 {
+		t.Error("events are sent to a peer that has not told all its marks")
+	}
+	h.say(marks(true, map[ident.Stream]uint64{b.Stream: 4}))
+	var sent []link.Run
+	for _, f := range h.out() {
+		if f.Type == link.TypeEvents {
+			e, _ := link.ParseEvents(f.Body)
+			sent = append(sent, e.Runs...)
+		}
+	}
+	if len(sent) != 1 || sent[0].First != 5 || sent[0].Last() != 9 {
+		t.Errorf("a peer that holds 4 of 9 is sent %v", sent)
+	}
+}
+
+// A peer that reports nothing has two batches on their way, however much it lacks.
+func TestSlowPeerHasTwoBatchesOnTheirWay(t *testing.T) {
+	a, b := duo()
+	b.Append(120, 30_000)
+	h := greeted(t, a, b)
+	h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+	if n := count(h.out(), link.TypeEvents); n != link.Window {
+		t.Errorf("%d batches without a report, want %d", n, link.Window)
+	}
+	if st := h.victim.Stats(); st.Unreported != link.Window || st.Lagging != 1 {
+		t.Errorf("%+v", st)
+	}
+	h.say(link.NumberFrame(link.TypeAsk, 4))
+	h.say(link.Report{Batch: 1, Accepted: 1}.Append(nil))
+	all := h.out()
+	if n := count(all, link.TypeEvents); n != 1 {
+		t.Errorf("a report makes room for %d batches, want 1", n)
+	}
+	for batch := uint64(2); count(all, link.TypeLevel) == 0; batch++ {
+		if sent := h.victim.Stats(); sent.EventsOut == 120 {
+			t.Fatalf("all was sent, and no level: %+v", sent)
+		}
+		h.say(link.Report{Batch: batch, Accepted: 1}.Append(nil))
+		all = h.out()
+	}
+	if n := h.victim.Stats().EventsOut; n != 120 {
+		t.Errorf("level after %d of 120 events", n)
+	}
+}
+
+// A peer may hold the stream that it refuses, as far as it goes with its own: its
+// marks take nothing back.
+func TestMarksDoNotUnstick(t *testing.T) {
+	for why, sticks := range map[event.Reason]bool{event.Forked: true, event.Untrusted: true, event.Capacity: false, event.Waiting: false, "new_word": false} {
+		a, b := duo()
+		b.Append(3, 100)
+		h := greeted(t, a, b)
+		h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+		h.out()
+		h.say(link.Report{Batch: 1, Rejected: map[event.Reason]int{why: 3}, Blocked: []event.Blocked{{Stream: b.Stream, Seq: 2, Why: why}}}.Append(nil))
+		b.Append(3, 100)
+		h.victim.News()
+		if n := count(h.out(), link.TypeEvents); n > 0 {
+			t.Errorf("%s: a refused stream goes on at once", why)
+		}
+		h.say(marks(true, map[ident.Stream]uint64{b.Stream: 1}))
+		if n := count(h.out(), link.TypeEvents); n > 0 {
+			t.Errorf("%s: a refused stream goes on though the peer got no further", why)
+		}
+		h.say(marks(true, map[ident.Stream]uint64{b.Stream: 2}))
+		if n := count(h.out(), link.TypeEvents); n > 0 == sticks {
+			t.Errorf("%s: the peer's marks are past the place, and %d batches go out", why, n)
+		}
+	}
+}
+
+// What is on its way when the peer asks again is not sent twice.
+func TestAgainLeavesOutWhatIsOnItsWay(t *testing.T) {
+	a, b := duo()
+	b.Append(3, 100)
+	h := greeted(t, a, b)
+	h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+	if n := count(h.out(), link.TypeEvents); n != 1 {
+		t.Fatal("no batch")
+	}
+	h.say(link.Again{Streams: []ident.Stream{b.Stream}}.Append(nil))
+	if n := count(h.out(), link.TypeEvents); n > 0 {
+		t.Error("a batch without its report is sent again")
+	}
+	h.say(link.Report{Batch: 1, NotStored: 3, Blocked: []event.Blocked{{Stream: b.Stream, Seq: 1, Why: link.NotStored}}}.Append(nil))
+	h.now += 6 * time.Second
+	h.say(link.Again{Streams: []ident.Stream{b.Stream}}.Append(nil))
+	if n := count(h.out(), link.TypeEvents); n != 1 {
+		t.Error("a batch that was not stored is not sent again when it is asked for")
+	}
+}
+
+// The first exchange is over when the journal has what came before the level.
+func TestLevelWaitsForTheJournal(t *testing.T) {
+	a, b := duo()
+	a.Append(3, 100)
+	h := greeted(t, a, b)
+	h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+	h.out()
+	held, err := a.Missing(event.Marks{}, 1<<20, func(ident.Stream) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.say(link.EventsFrame{Runs: []link.Run{{Stream: a.Stream, First: 1, Raw: [][]byte{held[0].Raw}}}}.Append(nil))
+	h.say(link.NumberFrame(link.TypeLevel, 1))
+	if st := h.victim.Stats(); st.Joined || st.Round > 0 || b.Joins() != 1 {
+		t.Errorf("joined before the journal has the batch: %+v", st)
+	}
+	h.side[1].ingest(h.wire)
+	if st := h.victim.Stats(); !st.Joined || st.Round != 1 || b.Joins() != 0 {
+		t.Errorf("not joined though all is there: %+v", st)
+	}
+}
