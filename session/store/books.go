@@ -9,9 +9,14 @@ import "context"
 
 // keepBooks stores both, in the background, when enough has been appended.
 func (w *Writer) keepBooks() {
-	if len(w.index.tail) < w.s.o.CheckpointRecords {
-		return
+	if len(w.index.tail) >= w.s.o.CheckpointRecords {
+		w.beginBooks()
 	}
+}
+
+// beginBooks begins to store both, if there is something to store and nobody is
+// at it.
+func (w *Writer) beginBooks() {
 	seal := w.index.beginSeal(w.tip, w.last)
 	if seal == nil {
 		return
@@ -26,6 +31,38 @@ func (w *Writer) keepBooks() {
 		defer w.leave()
 		install()
 	})
+}
+
+// Checkpoint stores both books now, which makes the next opening quick: when the
+// session comes to rest, for instance. They are stored without it too, now and
+// then and by Close.
+func (w *Writer) Checkpoint(ctx context.Context) error {
+	for {
+		if err := w.enter(ctx); err != nil {
+			return err
+		}
+		if err := w.guard(); err != nil {
+			w.leave()
+			return err
+		}
+		busy := w.index.sealing
+		if busy == nil {
+			w.beginBooks()
+		}
+		own := w.index.sealing
+		w.leave()
+		if own == nil { // there was nothing to store
+			return nil
+		}
+		select {
+		case <-own.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if busy == nil {
+			return own.err
+		}
+	}
 }
 
 // settleBooks stores both at the end.

@@ -75,7 +75,7 @@ func (x *index) beginSeal(tip storage.Tip, last []byte) func(context.Context) (i
 	if x.sealing != nil || len(x.tail) == 0 {
 		return nil
 	}
-	own := &sealing{x.tail}
+	own := &sealing{recs: x.tail, done: make(chan struct{})}
 	x.sealing, x.tail = own, make(map[hash]entry)
 	was := x.point
 	return func(ctx context.Context) func() {
@@ -84,6 +84,8 @@ func (x *index) beginSeal(tip storage.Tip, last []byte) func(context.Context) (i
 			x.forget(ctx, point, old)
 		}
 		return func() {
+			own.err = err
+			close(own.done)
 			if x.sealing != own { // the index was made anew meanwhile
 				return
 			}

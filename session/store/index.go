@@ -28,7 +28,11 @@ type index struct {
 }
 
 // A sealing is what is on its way into a checkpoint.
-type sealing struct{ recs map[hash]entry }
+type sealing struct {
+	recs map[hash]entry
+	done chan struct{} // closed when it is over
+	err  error         // why it failed; read behind done
+}
 
 // A hash is the first half of a SHA-256: of what a record is remembered by, or
 // of its fingerprint.
