@@ -17,6 +17,7 @@ import (
 
 	"github.com/comity-dev/comity/storage"
 	"github.com/comity-dev/comity/storage/natsstore"
+	"github.com/comity-dev/comity/storage/storagetest"
 )
 
 // A cluster is three servers in this process.
@@ -203,11 +204,11 @@ func TestNoAppendIsLostWhenTheLeaderStops(t *testing.T) {
 		}
 		return tip.Seq
 	}
-	eventually(t, 30*time.Second, func() bool { return seen.Load() >= tip() })
+	eventually(t, 30*time.Second, func() bool { return len(followed) > 0 || seen.Load() >= tip() })
 	unfollow()
 	wg.Wait()
 	if err := <-followed; !errors.Is(err, context.Canceled) {
-		t.Errorf("Follow ended with %v, want context.Canceled", err)
+		t.Errorf("Follow ended behind record %d of %d with %v, want context.Canceled", seen.Load(), tip(), err)
 	}
 	other := c.open(natsstore.Options{})
 	for _, w := range writers {
@@ -312,4 +313,29 @@ func followDense(ctx context.Context, l storage.Ledger, name string, seen *atomi
 		seen.Store(rec.Seq)
 	}
 	return nil
+}
+
+// The suite on three replicas, of which any may answer what is read. It takes
+// a minute.
+func TestStoreOnCluster(t *testing.T) {
+	if os.Getenv("COMITY_LONG") == "" {
+		t.Skip("COMITY_LONG is not set")
+	}
+	c := startCluster(t)
+	names := map[storage.Backend]string{}
+	again := func(name string) storage.Backend {
+		b := c.open(natsstore.Options{Name: name})
+		names[b] = name
+		return b
+	}
+	n := 0
+	storagetest.Run(t, storagetest.Harness{
+		Open: func(testing.TB) storage.Backend {
+			n++
+			return again(fmt.Sprint("store", n))
+		},
+		Reopen: func(_ testing.TB, b storage.Backend) storage.Backend { return again(names[b]) },
+		View:   func(_ testing.TB, b storage.Backend) storage.Backend { return again(names[b]) },
+		Expire: func(t testing.TB, b storage.Backend, l storage.Lease) { expire(t, b, l) },
+	})
 }

@@ -14,8 +14,12 @@ import (
 )
 
 // The server sends a heartbeat to a watch that has nothing to see. When three
-// are missing, the watch is made again.
-const heartbeat = 2 * time.Second
+// are missing, the watch is made again. After so many in a row, the leader is
+// asked for the tip: the server that pushes is any replica, and may be far behind.
+const (
+	heartbeat = 2 * time.Second
+	manyBeats = 15
+)
 
 // A watch tells the followers of a ledger where its tip is. The server pushes
 // the heads of new messages to it; the records themselves are read in batches,
@@ -117,12 +121,25 @@ func (s *Store) listen(ctx context.Context, l *ledger, w *watch, name string) bo
 		return false
 	}
 	s.see(l, w, p, err)
-	for {
+	for beats := 0; ; {
 		hctx, cancel := context.WithTimeout(ctx, 3*heartbeat)
 		msg, err := sub.NextMsgWithContext(hctx)
 		cancel()
 		if err != nil || !s.hear(l, w, msg) {
 			return true
+		}
+		if beats++; msg.Header.Get("Status") == "" {
+			beats = 0
+		}
+		if beats == manyBeats {
+			beats = 0
+			fctx, cancel := s.limit(ctx)
+			p, err := s.find(fctx, l, name)
+			cancel()
+			if err != nil {
+				return true
+			}
+			s.see(l, w, p, nil)
 		}
 	}
 }
@@ -157,7 +174,9 @@ func (s *Store) hear(l *ledger, w *watch, msg *nats.Msg) bool {
 		msg.Respond(nil)
 	}
 	last, _ := strconv.ParseUint(msg.Header.Get("Nats-Last-Stream"), 10, 64)
-	return last <= s.known(l).at
+	p := s.known(l)
+	s.see(l, w, p, nil) // what this store knows by itself
+	return last <= p.at
 }
 
 // see notes the tip that a watch was shown and wakes its followers.
@@ -213,7 +232,14 @@ func (v ledgers) Follow(ctx context.Context, name string, from uint64) iter.Seq2
 				return
 			}
 			c.tip, begun = tip, true
-			if !c.run(ctx, yield) {
+			more, err := c.run(ctx, yield)
+			switch {
+			case !more:
+				return
+			case errors.Is(err, storage.ErrUnavailable): // it waits for the server too
+				pause(ctx, 100*time.Millisecond)
+			case err != nil:
+				yield(storage.Record{}, err)
 				return
 			}
 		}

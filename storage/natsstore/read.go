@@ -47,32 +47,30 @@ func (v ledgers) Read(ctx context.Context, name string, from uint64) iter.Seq2[s
 			return
 		}
 		c := cursor{s: s, l: l, name: name, next: max(from, 1), tip: tip}
-		c.run(ctx, yield)
+		if more, err := c.run(ctx, yield); more && err != nil {
+			yield(storage.Record{}, err)
+		}
 	}
 }
 
 // run yields the records from c.next up to c.tip. It reports false when the
-// iteration is over.
-func (c *cursor) run(ctx context.Context, yield func(storage.Record, error) bool) bool {
-	fail := func(err error) bool {
-		yield(storage.Record{}, err)
-		return false
-	}
+// consumer wants no more.
+func (c *cursor) run(ctx context.Context, yield func(storage.Record, error) bool) (more bool, err error) {
 	for c.next <= c.tip.tip.Seq {
 		list, err := c.batch(ctx)
 		for _, rec := range list {
 			if err := c.s.over(ctx); err != nil {
-				return fail(err)
+				return true, err
 			}
 			if !yield(rec, nil) {
-				return false
+				return false, nil
 			}
 		}
 		if err != nil {
-			return fail(err)
+			return true, err
 		}
 	}
-	return true
+	return true, nil
 }
 
 // batch returns records from c.next on, without a gap, or the error that comes

@@ -29,7 +29,6 @@ type valve struct {
 	changed  *sync.Cond
 	requests flow
 	answers  flow
-	passed   int // answers that were lost or held
 }
 
 // valves makes the connections of one store.
