@@ -63,7 +63,9 @@ func (j *Journal) unlist(gone []uint64) {
 func (j *Journal) bury(t *tomb) []uint64 {
 	indexes, _ := j.leave(t.stream)
 	delete(j.forks, t.stream)
-	j.tombs.put(t, j.cfg.Limits.Tombstones)
+	if over := j.tombs.put(t, j.cfg.Limits.Tombstones); over != nil && j.lives.byStream[over.stream] == nil {
+		j.lives.changes.forget(over.stream)
+	}
 	j.dead = append(j.dead, indexes...)
 	j.health.Compacted += uint64(len(indexes))
 	return indexes
