@@ -98,7 +98,7 @@ func (b *builder) gateOpened(l *loop, at mark, body event.GateOpened) {
 	if p, ok := b.prepared.take(body.Gate); ok {
 		g.payload = p.payload
 	}
-	size := entryBytes + payloadSize(g.payload)
+	size := 2*entryBytes + len(g.subject) + payloadSize(g.payload)
 	if wait, ok := b.calls[body.Call]; ok && body.Call != "" {
 		wait.call.gates = append(wait.call.gates, g)
 		wait.loop.grow(wait.item, size)
