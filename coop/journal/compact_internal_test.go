@@ -767,3 +767,24 @@ func TestLeftIsToldWhatChanged(t *testing.T) {
 		t.Errorf("told %v, want that %v is free", told, ours)
 	}
 }
+
+// No record orders these streams: the close in one of them ends a claim in the
+// other, whichever came first.
+func TestCloseInAnotherStreamStaysWithWhatItEnded(t *testing.T) {
+	m, bob := lasting(t, "ada"), keyOf(t, "bob")
+	m.cfg.Trust = trust(bob)
+	j := m.start()
+	a, b := m.streamOf(bob), m.streamOf(bob)
+	a1 := m.sealBy(bob, a, 1, 10, nil, session("b1"))
+	a2 := m.sealBy(bob, a, 2, 11, a1, session("b2"))
+	a3 := m.acquire(bob, a, a2, 12, "b1", "x")
+	end := m.sealBy(bob, b, 1, 20, nil, event.SessionClosed{Session: "b1", Reason: "done"})
+	m.ingest(j, a1, a2, a3, end)
+	m.clock.Advance(pastSilence)
+	wantDropped(t, m.compact(j, force))
+	if got := standings(j); len(got) != 0 {
+		t.Errorf("standings = %v", got)
+	}
+	m.ingest(j, m.sealBy(bob, a, 4, 30, a3, event.SessionClosed{Session: "b2", Reason: "done"}))
+	wantDropped(t, m.compact(j, force), a, b)
+}
