@@ -192,9 +192,9 @@ func TestNoAppendIsLostWhenTheLeaderStops(t *testing.T) {
 	for range rounds {
 		leader := c.await(leads("comity_ledgers"))
 		c.stop(leader)
-		eventually(t, 60*time.Second, more(50))
+		within(t, c, writers, more(50))
 		c.start(leader)
-		eventually(t, 60*time.Second, more(50))
+		within(t, c, writers, more(50))
 	}
 	stop()
 	tip := func() uint64 {
@@ -217,9 +217,24 @@ func TestNoAppendIsLostWhenTheLeaderStops(t *testing.T) {
 	}
 }
 
+// within waits for the writers to go on, and says what keeps them from it.
+func within(t testing.TB, c *cluster, writers []*chronicle, is func() bool) {
+	t.Helper()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log("leader of the stream:", c.find(leads("comity_ledgers")))
+			for _, w := range writers {
+				t.Log(w.name, w.last.Load())
+			}
+		}
+	})
+	eventually(t, 60*time.Second, is)
+}
+
 // A chronicle is what a writer was told.
 type chronicle struct {
 	name  string
+	last  atomic.Value      // how its last failure was told
 	known map[uint64]string // acknowledged
 	doubt map[string]bool   // ambiguous
 	never map[string]bool   // refused
@@ -237,6 +252,9 @@ func (c *chronicle) write(ctx context.Context, t testing.TB, l storage.Ledger, a
 			recs = append(recs, fmt.Append(nil, rec, " ", i))
 		}
 		next, err := l.Append(context.Background(), c.name, tip, recs...)
+		if err != nil {
+			c.last.Store(time.Now().Format(time.StampMilli) + ": " + err.Error())
+		}
 		var unknown *storage.AmbiguousError
 		var conflict *storage.ConflictError
 		switch {
@@ -259,6 +277,7 @@ func (c *chronicle) write(ctx context.Context, t testing.TB, l storage.Ledger, a
 			if tip, err = l.Tip(context.Background(), c.name); err == nil {
 				break
 			}
+			c.last.Store(time.Now().Format(time.StampMilli) + ": " + err.Error())
 			if !errors.Is(err, storage.ErrUnavailable) {
 				t.Errorf("Tip: %v", err)
 				return

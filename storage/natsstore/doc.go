@@ -34,7 +34,9 @@
 // What is acknowledged to this Store is seen by every later call on it. A
 // server that was cut off from its cluster, and does not know yet that it leads
 // no more, may show another Store a tip that is a little old; what is
-// appended on such knowledge is refused.
+// appended on such knowledge is refused. A ledger whose acknowledged records
+// a server has lost is not to be read or written through the Store that knows
+// of them: its calls wait for a server that has them, and say so.
 //
 // # Leases
 //
@@ -49,7 +51,7 @@
 //
 // # What a server must have
 //
-// Version 2.12 or later, and a max_payload of 1 MiB and 64 KiB at least (the
+// Version 2.12 or later, and a max_payload of 1 MiB and 16 KiB at least (the
 // default is 1 MiB): a record of 1 MiB is one message. Records of up to 8 MiB
 // are taken when max_payload allows them.
 //

@@ -100,7 +100,7 @@ func (v *valve) Close() error {
 func openValved(t testing.TB, s *server.Server, o natsstore.Options) (*natsstore.Store, *valves) {
 	t.Helper()
 	v := new(valves)
-	o.NATS = []nats.Option{nats.SetCustomDialer(v)}
+	o.NATS = []nats.Option{nats.SetCustomDialer(v), nats.ReconnectWait(10 * time.Millisecond)}
 	if o.LeaseTTL == 0 {
 		o.LeaseTTL = testTTL
 	}
@@ -113,4 +113,11 @@ func openValved(t testing.TB, s *server.Server, o natsstore.Options) (*natsstore
 		st.Close()
 	})
 	return st, v
+}
+
+// cut ends the line; the next one is open.
+func (v *valves) cut() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.last.Close()
 }
