@@ -89,13 +89,13 @@ func (p page) note(o *out, n note) {
 func (p page) call(o *out, c *call) {
 	name, how := callOf(c)
 	o.str(`<details class="call `, esc(c.outcome), `" id="`, p.anchor(c.mark), `"><summary><b>`, esc(name), `</b> <span class="how">`, esc(how), "</span>")
-	if line := firstLine(c.input.s); line != "" {
+	if line := glance(c.input); line != "" {
 		o.str(" <code>", esc(line), "</code>")
 	}
 	o.str(p.time(c.at), "</summary>\n")
 	if c.input.s != "" {
 		o.str("<h5>Input</h5>\n")
-		p.pre(o, c.input)
+		p.input(o, c.input)
 	}
 	if len(c.result) > 0 {
 		o.str("<h5>Result</h5>\n")
@@ -109,6 +109,26 @@ func (p page) call(o *out, c *call) {
 	for _, d := range c.delegates {
 		p.delegate(o, d)
 	}
+}
+
+// input writes the members of an input apart, if it has any.
+func (p page) input(o *out, t text) {
+	members, ok := membersOf(t)
+	if !ok {
+		p.pre(o, t)
+		return
+	}
+	o.str("<dl class=\"input\">\n")
+	for _, m := range members {
+		o.str("<dt>", esc(m.name), "</dt><dd>")
+		if len(m.value) <= 100 && !strings.Contains(m.value, "\n") {
+			o.str("<code>", esc(m.value), "</code>")
+		} else {
+			p.pre(o, text{s: m.value})
+		}
+		o.str("</dd>\n")
+	}
+	o.str("</dl>\n")
 }
 
 func (p page) gate(o *out, g *gateEntry) {

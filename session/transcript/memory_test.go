@@ -17,7 +17,9 @@ import (
 // has 10,000 records and some 25 megabytes of text, and in most of them nothing ends.
 func TestMemoryIsBounded(t *testing.T) {
 	const records, bound = 10_000, 10 << 20
-	long := func(n uint64) string { return strings.Repeat("a line of output that is not short\n", 80) + id(int(n)).String() }
+	long := func(n uint64) string {
+		return strings.Repeat("a line of output that is not short\n", 80) + id(int(n)).String()
+	}
 	at := event.Coordinates{Session: id(1), Loop: id(2), Turn: id(3)}
 	record := func(n uint64, at event.Coordinates, b event.Body) journal.JournalRecord {
 		return journal.NewEventRecord(event.Event{Header: event.Header{ID: id(int(n)), At: at}, Body: b})

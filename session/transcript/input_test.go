@@ -1,0 +1,45 @@
+package transcript_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/comity-dev/comity/session/event"
+	"github.com/comity-dev/comity/session/transcript"
+)
+
+// An input that is an object is shown by its members, texts as what they say; every other
+// one as it is written.
+func TestInputsOfTools(t *testing.T) {
+	many := `{"a0":1`
+	for i := range 70 {
+		many += `,"b` + strings.Repeat("x", i) + `":1`
+	}
+	for _, tt := range []struct {
+		input string
+		want  []string // in this order
+	}{
+		{`{"command":"ls -l","n":0.5}`, []string{"<code>ls -l</code>", "<dt>command</dt><dd><code>ls -l</code>", "<dt>n</dt><dd><code>0.5</code>"}},
+		{`{"content":"a\n<b>\n"}`, []string{"<code>a</code>", "<dt>content</dt><dd><pre>\na\n&lt;b&gt;\n</pre>"}},
+		{` {"a":1}`, []string{"<pre>\n {&#34;a&#34;:1}</pre>"}},
+		{`{"a":1}x`, []string{"<pre>\n{&#34;a&#34;:1}x</pre>"}},
+		{`{"a":1,"a":2}`, []string{"<pre>\n{&#34;a&#34;:1,&#34;a&#34;:2}</pre>"}},
+		{`{"a":"\ud800"}`, []string{"<pre>\n{&#34;a&#34;:&#34;\\ud800&#34;}</pre>"}},
+		{`{"a":1`, []string{"<pre>\n{&#34;a&#34;:1</pre>"}},
+		{`{}`, []string{"<pre>\n{}</pre>"}},
+		{`[1]`, []string{"<pre>\n[1]</pre>"}},
+		{`free text`, []string{"<code>free text</code>", "<pre>\nfree text</pre>"}},
+		{many + "}", []string{"<pre>\n{&#34;a0&#34;:1,"}},
+	} {
+		got, _ := write(t, transcript.HTML, nil, begun().event(event.ToolCalled{Call: id(11), Name: "T", Input: tt.input}).records...)
+		_, rest, _ := strings.Cut(got, "<details")
+		for _, want := range tt.want {
+			at := strings.Index(rest, want)
+			if at < 0 {
+				t.Errorf("%s: %q is not there, or not in its place, in %s", tt.input, want, rest)
+				break
+			}
+			rest = rest[at:]
+		}
+	}
+}
