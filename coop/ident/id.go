@@ -57,7 +57,7 @@ func IsHex[T string | []byte](s T, digits int) bool {
 		return false
 	}
 	for len(s) >= 8 {
-		if !hex8(s) {
+		if w := load8(s); hexDigits(w) != highs {
 			return false
 		}
 		s = s[8:]
@@ -70,26 +70,6 @@ func IsHex[T string | []byte](s T, digits int) bool {
 	return true
 }
 
-// hex8 reports whether the first eight bytes of s are lowercase hex digits, all at
-// once: the high bit of each byte tells of it, as long as no sum runs over.
-func hex8[T string | []byte](s T) bool {
-	w := load8(s)
-	if w&highs != 0 {
-		return false
-	}
-	digit := (w + ones*(0x80-'0')) &^ (w + ones*(0x80-'9'-1))
-	letter := (w + ones*(0x80-'a')) &^ (w + ones*(0x80-'f'-1))
-	return (digit|letter)&highs == highs
-}
-
-const ones, highs = 0x0101010101010101, 0x8080808080808080
-
-// load8 is the first eight bytes of s, the first one lowest.
-func load8[T string | []byte](s T) uint64 {
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
-
 // Unhex decodes the lowercase hex digits that fill dst, and reports whether
 // digits are that; if not, dst holds nothing of use.
 func Unhex[T string | []byte](dst []byte, digits T) bool {
@@ -97,10 +77,10 @@ func Unhex[T string | []byte](dst []byte, digits T) bool {
 		return false
 	}
 	for len(dst) >= 4 {
-		if !hex8(digits) {
+		w := load8(digits)
+		if hexDigits(w) != highs {
 			return false
 		}
-		w := load8(digits)
 		w = w&(0x0f*ones) + w>>6&ones*9 // the value of each digit
 		w = w<<4 | w>>8                 // of each pair, in its first byte
 		dst[0], dst[1], dst[2], dst[3] = byte(w), byte(w>>16), byte(w>>32), byte(w>>48)
@@ -113,6 +93,24 @@ func Unhex[T string | []byte](dst []byte, digits T) bool {
 		bad |= hi | lo
 	}
 	return bad <= 15
+}
+
+const ones, highs = 0x0101010101010101, 0x8080808080808080
+
+// load8 is the first eight bytes of s, the first one lowest.
+func load8[T string | []byte](s T) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// hexDigits has the high bit of each byte of w that is a lowercase hex digit; no
+// sum of a byte runs over into the next.
+func hexDigits(w uint64) uint64 {
+	low := w &^ highs
+	digit := (low + ones*(0x80-'0')) &^ (low + ones*(0x80-'9'-1))
+	letter := (low + ones*(0x80-'a')) &^ (low + ones*(0x80-'f'-1))
+	return (digit | letter) &^ w & highs
 }
 
 // nibbles holds the value of each lowercase hex digit at its byte, and 255 at
