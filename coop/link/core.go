@@ -61,10 +61,12 @@ type Config struct {
 
 	// Trust tells whose links are taken; nil takes nobody's.
 	Trust func(ident.NodeID) bool
-	// Admit may refuse a peer that is trusted, by a code other than "". Nil admits.
+	// Admit may refuse a peer that is trusted, by a code other than "". It is asked
+	// before the peer has proved that its greeting is no replay, so it must change
+	// nothing. Nil admits.
 	Admit func(Card) Code
-	// Up is told the peer once it has proved who it is. It must not block and not
-	// call the link.
+	// Up is told the peer once it has proved who it is. Like Trust and Admit it must
+	// not block and not call the link.
 	Up func(Card)
 
 	Limits event.Limits // zero fields mean event.DefaultLimits

@@ -17,4 +17,5 @@ var (
 	PongFrame    = pongFrame
 	NumberFrame  = numberFrame
 	GoodbyeFrame = goodbyeFrame
+	Signed       = signed
 )

@@ -2,7 +2,9 @@ package link_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -209,5 +211,25 @@ func TestHelloIsReadBeforeTheLinkIsMade(t *testing.T) {
 	l.Receive(f)
 	if err := l.Stats().Err; err != nil {
 		t.Errorf("a hello that was read before ends the link: %v", err)
+	}
+}
+
+// Who answers in another's place is not taken for it, though it is trusted.
+func TestDialerFindsWhomItMeans(t *testing.T) {
+	a, b := duo()
+	eve := linktest.NewStore("eve")
+	w := join(t, 0, a, b, func(c *[2]link.Config) { c[0].To = eve.Key.Node() })
+	hello := frame(t, w.side[0].core.Next(0))
+	card := linktest.ConfigOf(b, false).Card
+	card.PK, card.Runtime = b.Key.PublicHex(), b.Key.Runtime(b.Repo)
+	welcome, err := link.Signed(b.Key, link.TypeWelcome, ident.DomainWelcome, link.Welcome{
+		Card: card, Hello: fmt.Sprintf("%x", sha256.Sum256(hello.Body)), Nonce: strings.Repeat("0", 32), Proto: 1, To: a.Key.Node(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wrong *link.ProtocolError
+	if err := w.side[0].core.Receive(0, frame(t, welcome)); !errors.As(err, &wrong) || wrong.Code != link.CodeMisaddressed {
+		t.Errorf("dialled eve, found bob: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // or hears of. Its bytes are flags (1: 1 first, 2 last) and then for each stream,
 // rising by its bytes,
 //
-//	stream (32) | seq (8) | beat (1: 0 none, 1 there) | when there: age in ms (8) | beat (221)
+//	stream (32) | seq (8) | beat (1: 0 none, 1 there) | when there: age in ms (8) | beat (185)
 //
 // First voids all that was told before, last ends what belongs together.
 type MarksFrame struct {

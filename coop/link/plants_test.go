@@ -18,7 +18,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	}
 	for _, tt := range []struct{ tag, finder string }{
 		{"plant_link_send_before_durable", "TestReportComesAfterTheDisk"},
-		{"plant_link_budget", "TestFramesStayInTheirBound"},
+		{"plant_link_budget", "TestMarksStayInTheirBound"},
 	} {
 		t.Run(tt.tag, func(t *testing.T) {
 			out, err := exec.Command(gobin, "test", "-count=1", "-timeout", "60s", "-vet=off", "-tags", tt.tag, "-run", "^"+tt.finder+"$", ".").CombinedOutput()

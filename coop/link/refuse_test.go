@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/coop/link"
@@ -200,8 +202,39 @@ func TestDroppedWaitersAreAskedForAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Ingest(t.Context(), [][]byte{held[0].Raw, held[1].Raw})
+	w.side[1].sent = nil
 	w.pass(10 * time.Second)
 	agree(t, a, b)
+	for _, f := range w.side[1].sent { // from where on it wants them is told before it asks
+		if f.Type == link.TypeAgain {
+			t.Error("asks again before it tells its marks")
+		}
+		if f.Type == link.TypeMarks {
+			break
+		}
+	}
+}
+
+// A batch that is being taken is judged by the trust there was: it is reported
+// before the refusals are void.
+func TestTrustChangesBehindTheBatchUnderWay(t *testing.T) {
+	h := newHostile(t)
+	h.say(link.EventsFrame{Runs: []link.Run{{Stream: h.a.Stream, First: 6, Raw: [][]byte{[]byte("x")}}}}.Append(nil))
+	batch, _ := h.victim.Batch()
+	h.victim.TrustChanged()
+	if n := count(h.out(), link.TypeAgain); n > 0 {
+		t.Error("refusals are void while a batch is being refused")
+	}
+	h.victim.Ingested(h.now, *all(batch, event.Outcome{Status: event.Rejected, Reason: event.Untrusted}))
+	var order []link.Type
+	for _, f := range h.out() {
+		if f.Type != link.TypeMarks || len(order) > 0 {
+			order = append(order, f.Type)
+		}
+	}
+	if d := cmp.Diff([]link.Type{link.TypeReport, link.TypeAgain, link.TypeMarks}, order); d != "" {
+		t.Errorf("types of frames (-want +got):\n%s", d)
+	}
 }
 
 // The report goes out when the disk has the batch, and the mark with it.

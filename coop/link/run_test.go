@@ -80,6 +80,23 @@ func TestLinksRunAndLeave(t *testing.T) {
 	})
 }
 
+// The last word arrives though much is on its way to who says it.
+func TestLastWordArrives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := duo()
+		b.Append(100, 30_000)
+		x, y := pairOf(t, a, b)
+		a.Listen(func() { go x.Leave("done") })
+		var bye *link.GoodbyeError
+		if err := <-y.done; !errors.As(err, &bye) {
+			t.Errorf("the side that sent much: %v", err)
+		}
+		if err := <-x.done; !errors.Is(err, link.ErrLeft) {
+			t.Error(err)
+		}
+	})
+}
+
 func TestBothLeaveAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := duo()

@@ -1,8 +1,11 @@
 package link_test
 
 import (
+	"errors"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
@@ -147,4 +150,100 @@ func TestLevelWaitsForTheJournal(t *testing.T) {
 	if st := h.victim.Stats(); !st.Joined || st.Round != 1 || b.Joins() != 0 {
 		t.Errorf("not joined though all is there: %+v", st)
 	}
+}
+
+// Ages are those of when a frame is made, however long what they are of waited.
+func TestAgesGrowWhileMarksWait(t *testing.T) {
+	a, b := duo()
+	b.Append(1, 100)
+	cfg := [2]link.Config{linktest.ConfigOf(a, true), linktest.ConfigOf(b, false)}
+	w := joinOn(t, time.Hour, cfg, [2]link.Journal{a, &crowded{b, crowd(t, b, 3000)}})
+	for _, i := range []int{0, 1, 0} {
+		w.step(i)
+	}
+	h := &hostile{w, w.side[1].core, a, b}
+	var ages []time.Duration
+	for b := h.victim.Next(h.now); b != nil; b = h.victim.Next(h.now) {
+		if f := frame(t, b); f.Type == link.TypeMarks {
+			m, err := link.ParseMarks(f.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ages = append(ages, m.Marks[len(m.Marks)/2].Age)
+			h.now += time.Second
+		}
+	}
+	if d := cmp.Diff([]time.Duration{time.Second, 2 * time.Second, 3 * time.Second}, ages); d != "" {
+		t.Errorf("ages of marks told a second apart (-want +got):\n%s", d)
+	}
+
+	eve := linktest.NewStore("eve")
+	eve.Append(1, 100)
+	beat, _ := eve.Beat()
+	h.b.MergeMarks(event.Marks{eve.Stream: {Beat: beat}})
+	h.victim.News()
+	h.out() // it is read now, and told at the next heartbeat
+	h.now += 3 * time.Second
+	h.victim.Tick(h.now)
+	for _, f := range h.out() {
+		if f.Type == link.TypeMarks {
+			m, _ := link.ParseMarks(f.Body)
+			if len(m.Marks) != 1 || m.Marks[0].Age != 3*time.Second {
+				t.Errorf("three seconds after it was read: %d marks, the first %v", len(m.Marks), m.Marks[0].Age)
+			}
+			return
+		}
+	}
+	t.Error("no marks at the heartbeat")
+}
+
+// blank is a journal that cannot read what it holds.
+type blank struct{ *linktest.Store }
+
+func (blank) Missing(event.Marks, int, func(ident.Stream) bool) ([]event.Stored, error) {
+	return nil, nil
+}
+
+func TestEventsThatCannotBeReadHoldNothingUp(t *testing.T) {
+	a, b := duo()
+	b.Append(3, 100)
+	w := joinOn(t, time.Hour, [2]link.Config{linktest.ConfigOf(a, true), linktest.ConfigOf(b, false)}, [2]link.Journal{a, blank{b}})
+	w.settle()
+	if st := w.side[0].core.Stats(); !st.Joined || st.Round != 1 {
+		t.Errorf("the first exchange waits for what cannot be read: %+v", st)
+	}
+}
+
+func TestReportsComeInOrder(t *testing.T) {
+	a, b := duo()
+	b.Append(3, 100)
+	h := greeted(t, a, b)
+	h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+	h.out()
+	if h.say(link.Report{Batch: 2}.Append(nil)) == nil {
+		t.Error("a report on another batch than the first passes")
+	}
+}
+
+// A journal that is closed ends its links cleanly.
+func TestClosedJournalEndsTheLink(t *testing.T) {
+	a, b := duo()
+	b.Append(3, 100)
+	w := joinOn(t, time.Hour, [2]link.Config{linktest.ConfigOf(a, true), linktest.ConfigOf(b, false)}, [2]link.Journal{a, closed{b}})
+	w.settle()
+	var bye *link.GoodbyeError
+	if err := w.side[0].core.Err(); !errors.As(err, &bye) {
+		t.Errorf("the peer learns %v", err)
+	}
+	if err := w.side[1].core.Err(); !errors.Is(err, errClosed) {
+		t.Errorf("the link ended with %v", err)
+	}
+}
+
+var errClosed = errors.New("closed")
+
+type closed struct{ *linktest.Store }
+
+func (closed) Missing(event.Marks, int, func(ident.Stream) bool) ([]event.Stored, error) {
+	return nil, errClosed
 }

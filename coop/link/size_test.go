@@ -39,11 +39,27 @@ func crowd(t *testing.T, s *linktest.Store, n int) event.Marks {
 	return marks
 }
 
+// However many marks there are, no frame of them is over the bound.
+func TestMarksStayInTheirBound(t *testing.T) {
+	a, b := duo()
+	a.Append(1, 100)
+	w := joinOn(t, time.Hour, [2]link.Config{linktest.ConfigOf(a, true), linktest.ConfigOf(b, false)},
+		[2]link.Journal{&crowded{a, crowd(t, a, 4500)}, b})
+	w.settle()
+	agree(t, a, b)
+	if n := w.side[0].sentOf(link.TypeMarks); n != 5 || !w.side[1].core.Stats().Joined {
+		t.Errorf("%d frames of marks carried 4,501 marks, want 5", n)
+	}
+	if n := len(b.Beats()); n != 4501 {
+		t.Errorf("%d of 4,501 beats came over", n)
+	}
+}
+
 // However many marks and events there are, no frame is over the bound, and all
 // come over.
 func TestFramesStayInTheirBound(t *testing.T) {
 	a, b := duo()
-	const marks, events = 4500, 20_000
+	const marks, events = 4200, 20_000
 	for run := range 40 {
 		a.AppendTo(linktest.StreamOf(a.Key, a.Repo, time.Duration(run).String()), events/40, 100)
 	}
