@@ -163,6 +163,7 @@ func eventually(t testing.TB, d time.Duration, is func() bool) {
 // over and over. What was acknowledged must be there once and in its place; what
 // was not known may be there once; what was refused, never.
 func TestNoAppendIsLostWhenTheLeaderStops(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t)
 	s := c.open(natsstore.Options{Timeout: 8 * time.Second})
 	ctx, stop := context.WithCancel(t.Context())

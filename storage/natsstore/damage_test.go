@@ -1,9 +1,11 @@
 package natsstore_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -82,7 +84,9 @@ func TestDamage(t *testing.T) {
 					t.Errorf("Read from %d = %v, %v, want %s", from, got, err, want)
 				}
 			}
-			for rec, err := range s.Ledger().Follow(t.Context(), "a", 3) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			for rec, err := range s.Ledger().Follow(ctx, "a", 3) {
 				var damaged *storage.DamagedError
 				if !errors.As(err, &damaged) || damaged.Seq != 3 {
 					t.Errorf("Follow = %v, %v, want a *DamagedError of record 3", rec, err)
@@ -103,7 +107,9 @@ func TestDamagedTip(t *testing.T) {
 	if _, err := s.Ledger().Append(t.Context(), "a", storage.Tip{}, []byte("x")); !errors.As(err, &damaged) {
 		t.Errorf("Append = %v, want a *DamagedError", err)
 	}
-	for _, err := range s.Ledger().Follow(t.Context(), "a", 1) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for _, err := range s.Ledger().Follow(ctx, "a", 1) {
 		if !errors.As(err, &damaged) {
 			t.Errorf("Follow = %v, want a *DamagedError", err)
 		}

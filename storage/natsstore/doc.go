@@ -29,7 +29,8 @@
 // write is ambiguous in the same way. ErrUnavailable means that no attempt
 // reached a server that could store it. ErrNoSpace means that a limit of the
 // server, the account or the stream is reached; the streams refuse new
-// messages then, and never drop old ones.
+// messages then, and never drop old ones. A Delete needs room for one small
+// message.
 //
 // What is acknowledged to this Store is seen by every later call on it. A
 // server that was cut off from its cluster, and does not know yet that it leads

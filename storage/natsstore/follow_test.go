@@ -16,6 +16,7 @@ import (
 // A follower that is in the middle of a backlog, or waits, when its line is cut
 // goes on behind where it was.
 func TestFollowGoesOn(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, serverOptions(t))
 	s, v := openValved(t, srv, natsstore.Options{})
 	other := open(t, srv, natsstore.Options{})

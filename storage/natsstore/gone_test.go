@@ -33,6 +33,7 @@ func openRemote(t testing.TB, s *server.Server, o natsstore.Options) *natsstore.
 }
 
 func TestServerGoneAndBack(t *testing.T) {
+	t.Parallel()
 	o := synced(t)
 	srv := startServer(t, o)
 	s := openRemote(t, srv, natsstore.Options{})
@@ -185,7 +186,7 @@ func TestFull(t *testing.T) {
 	if _, err := s.Blobs().Put(t.Context(), "s", storage.Digest{}, strings.NewReader("small")); err != nil {
 		t.Errorf("Put of what fits, behind one that did not: %v", err)
 	}
-	if err := s.Ledger().Delete(t.Context(), "a"); err != nil {
+	if err := s.Ledger().Delete(t.Context(), "a"); err != nil { // its records make room
 		t.Fatalf("Delete: %v", err)
 	}
 	if _, err := s.Ledger().Append(t.Context(), "b", storage.Tip{}, rec); err != nil {

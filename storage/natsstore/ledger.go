@@ -79,7 +79,7 @@ func (s *Store) append(ctx context.Context, l *ledger, name string, expected sto
 		case errors.Is(r.err, errWrongLast) && r.open:
 			first, err := s.settle(ctx, name, p, msgs[0].Header.Get(idKey))
 			if err != nil {
-				return place{}, &storage.AmbiguousError{Op: "append", Name: name, Cause: failed(err)}
+				return place{}, doubt("append", name, failed(err))
 			}
 			if first != nil {
 				next.at = first.seq + uint64(len(msgs)-1)
@@ -87,7 +87,7 @@ func (s *Store) append(ctx context.Context, l *ledger, name string, expected sto
 			}
 		case errors.Is(r.err, errWrongLast):
 		case r.open:
-			return place{}, &storage.AmbiguousError{Op: "append", Name: name, Cause: failed(r.err)}
+			return place{}, doubt("append", name, failed(r.err))
 		default:
 			return place{}, failed(r.err)
 		}
@@ -143,10 +143,14 @@ func (v ledgers) Delete(ctx context.Context, name string) error {
 	}
 	defer func() { <-l.busy }()
 	open := false
+	var first *place
 	for {
 		p, err := s.find(ctx, l, name)
-		if err == nil && p.tip.Seq == 0 {
-			return nil
+		if err == nil && first == nil {
+			first = &p
+		}
+		if err == nil && (p.tip.Seq == 0 || p.tip.Gen != first.tip.Gen) {
+			return nil // the life that was to end has ended
 		}
 		r := result{err: err, open: open}
 		if err == nil {

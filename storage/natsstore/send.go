@@ -72,9 +72,20 @@ type result struct {
 // failure returns the error of a write that was given up.
 func (r result) failure(op, name string) error {
 	if r.open {
-		return &storage.AmbiguousError{Op: op, Name: name, Cause: r.err}
+		return doubt(op, name, r.err)
 	}
 	return fmt.Errorf("%s %s: %w", op, name, r.err)
+}
+
+// doubt returns an *AmbiguousError, which must not be taken for one of the
+// errors that say that nothing was written.
+func doubt(op, name string, cause error) error {
+	for _, definite := range []error{storage.ErrUnavailable, storage.ErrNoSpace, storage.ErrClosed} {
+		if errors.Is(cause, definite) {
+			cause = errors.New(cause.Error())
+		}
+	}
+	return &storage.AmbiguousError{Op: op, Name: name, Cause: cause}
 }
 
 // newMsg returns a message of a store, with an id of its own, that is stored

@@ -105,4 +105,7 @@ func expire(t testing.TB, b storage.Backend, l storage.Lease) {
 	}
 }
 
-func TestStore(t *testing.T) { storagetest.Run(t, harness(t)) }
+func TestStore(t *testing.T) {
+	t.Parallel()
+	storagetest.Run(t, harness(t))
+}
