@@ -14,7 +14,7 @@ import (
 type codec struct {
 	kind    string
 	reading bool
-	path    string // of the object within the body: "" or "info."
+	within  string // the member that the object is, "" for the body itself
 	err     *BoundError
 
 	r    canon.Reader
@@ -38,14 +38,22 @@ const (
 
 func (c *codec) fail(field, detail string) {
 	if c.err == nil {
-		c.err = &BoundError{Kind: c.kind, Field: c.path + field, Detail: detail}
+		c.err = &BoundError{Kind: c.kind, Field: c.field(field), Detail: detail}
 	}
 }
 
 func (c *codec) over(field string, limit, got int, unit string) {
 	if c.err == nil {
-		c.err = &BoundError{Kind: c.kind, Field: c.path + field, Limit: limit, Got: got, Unit: unit}
+		c.err = &BoundError{Kind: c.kind, Field: c.field(field), Limit: limit, Got: got, Unit: unit}
 	}
+}
+
+// field is the name of a field as an error gives it.
+func (c *codec) field(name string) string {
+	if c.within != "" {
+		return c.within + "." + name
+	}
+	return name
 }
 
 // open enters the object whose members are visited next.
@@ -109,8 +117,8 @@ func (c *codec) put(name string) {
 
 // A frame is what enter hides of an object until leave.
 type frame struct {
-	path string
-	obj  canon.Object
+	within string
+	obj    canon.Object
 }
 
 // enter opens the required member name, an object.
@@ -124,8 +132,8 @@ func (c *codec) enter(name string) frame {
 		c.fail(name, "want an object")
 		return frame{}
 	}
-	f := frame{c.path, c.obj}
-	c.path = name + "."
+	f := frame{c.within, c.obj}
+	c.within = name
 	c.open()
 	return f
 }
@@ -136,7 +144,7 @@ func (c *codec) leave(f frame) {
 		return
 	}
 	c.close()
-	c.path, c.obj = f.path, f.obj
+	c.within, c.obj = f.within, f.obj
 	if c.reading {
 		c.advance()
 	}

@@ -1,6 +1,8 @@
 package event
 
 import (
+	"crypto/ed25519"
+
 	"github.com/comity-dev/comity/coop/ident"
 )
 
@@ -67,9 +69,9 @@ func sessionOf(b Body) string {
 // Verify reports whether e's own signature is good, by the one rule of the
 // protocol: crypto/ed25519, one signature at a time.
 func (e *Event) Verify() bool {
-	pub, ok := publicKey(e.PK)
+	var pub [ed25519.PublicKeySize]byte
 	before, after := signedParts(e.Raw)
-	return ok && ident.VerifyParts(pub[:], ident.DomainEvent, before, after, e.Sig)
+	return ident.Unhex(pub[:], e.PK) && ident.VerifyParts(pub[:], ident.DomainEvent, before, after, e.Sig)
 }
 
 // Header is what the writer of a stream sets on an event beside its body.

@@ -350,8 +350,8 @@ func prevForm(seq uint64, prev string) string {
 // proof takes the signature, and checks that the key is that of the stream's node,
 // unless that is known.
 func (env *envelope) proof(p *parsed, known bool) error {
-	pub, ok := publicKey(p.PK)
-	if !ok {
+	var pub [ed25519.PublicKeySize]byte
+	if !known && !ident.Unhex(pub[:], p.PK) {
 		return malformed("pk", "want 64 lowercase hex digits")
 	}
 	if !ident.Unhex(p.sig[:], quoted(env.sig)) {
@@ -382,12 +382,6 @@ func (env *envelope) content(e *Event) error {
 	}
 	e.Body = readBody(string(env.kind), env.body)
 	return nil
-}
-
-// publicKey decodes the hex digits of a public key.
-func publicKey(digits string) (pub [ed25519.PublicKeySize]byte, ok bool) {
-	ok = ident.Unhex(pub[:], digits)
-	return pub, ok
 }
 
 // integer decodes a canonical integer.
