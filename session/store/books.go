@@ -28,8 +28,9 @@ func (w *Writer) beginBooks() {
 		install := seal(ctx)
 		w.s.saveRow(ctx, w.n, row)
 		w.turn <- struct{}{}
-		defer w.leave()
-		install()
+		forget := install()
+		w.leave()
+		forget()
 	})
 }
 
@@ -70,7 +71,7 @@ func (w *Writer) settleBooks() {
 	ctx, cancel := w.forBooks()
 	defer cancel()
 	if seal := w.index.beginSeal(w.tip, w.last); seal != nil {
-		seal(ctx)()
+		seal(ctx)()()
 	}
 	w.s.saveRow(ctx, w.n, w.summary.row())
 }

@@ -70,29 +70,27 @@ func (x *index) loadCheckpoint(ctx context.Context, tip storage.Tip) error {
 // beginSeal takes what is behind the last checkpoint out of the way of appends
 // and returns the function that stores it, to be run beside them; nil when
 // nothing is to be stored, or another is at work. The function that that one
-// returns is called under the turn again.
-func (x *index) beginSeal(tip storage.Tip, last []byte) func(context.Context) (install func()) {
+// returns is called under the turn again, and the last one beside appends: it
+// removes what lookups used until then.
+func (x *index) beginSeal(tip storage.Tip, last []byte) func(context.Context) (install func() (forget func())) {
 	if x.sealing != nil || len(x.tail) == 0 {
 		return nil
 	}
 	own := &sealing{recs: x.tail, done: make(chan struct{})}
-	x.sealing, x.tail = own, make(map[hash]entry)
+	x.sealing, x.tail = own, make(map[half]entry)
 	was := x.point
-	return func(ctx context.Context) func() {
+	return func(ctx context.Context) func() func() {
 		point, old, err := x.seal(ctx, own.recs, was, tip, last)
-		if err == nil {
-			x.forget(ctx, point, old)
-		}
-		return func() {
+		return func() func() {
 			own.err = err
 			close(own.done)
 			if x.sealing != own { // the index was made anew meanwhile
-				return
+				return func() {}
 			}
 			x.sealing = nil
 			if err == nil {
 				x.point = point
-				return
+				return func() { x.forget(ctx, point, old) }
 			}
 			x.tail = merged(x.tail, own.recs)
 			var moved *storage.RevisionError
@@ -100,6 +98,7 @@ func (x *index) beginSeal(tip storage.Tip, last []byte) func(context.Context) (i
 				x.point.revision = moved.Revision
 			}
 			x.s.o.Trouble(fmt.Errorf("checkpoint of session %s: %w", x.n.id, err))
+			return func() {}
 		}
 	}
 }
@@ -107,7 +106,7 @@ func (x *index) beginSeal(tip storage.Tip, last []byte) func(context.Context) (i
 // seal stores records behind the checkpoint was. It returns the new checkpoint
 // and the shards that it does not have any more. It touches nothing of x that
 // changes.
-func (x *index) seal(ctx context.Context, recs map[hash]entry, was checkpoint, tip storage.Tip, last []byte) (checkpoint, []storage.Digest, error) {
+func (x *index) seal(ctx context.Context, recs map[half]entry, was checkpoint, tip storage.Tip, last []byte) (checkpoint, []storage.Digest, error) {
 	p := checkpoint{V: checkpointVersion, Gen: tip.Gen, Seq: tip.Seq, Frame: storage.DigestOf(last)}
 	p.Runs = append(p.Runs, was.Runs...)
 	var old []storage.Digest

@@ -19,7 +19,7 @@ import (
 type index struct {
 	s       *Store
 	n       names
-	tail    map[hash]entry // behind the last checkpoint
+	tail    map[half]entry // behind the last checkpoint
 	sealing *sealing       // being made into a checkpoint; nil when nothing is
 	through uint64         // the last record that is known
 	point   checkpoint
@@ -29,29 +29,29 @@ type index struct {
 
 // A sealing is what is on its way into a checkpoint.
 type sealing struct {
-	recs map[hash]entry
+	recs map[half]entry
 	done chan struct{} // closed when it is over
 	err  error         // why it failed; read behind done
 }
 
-// A hash is the first half of a SHA-256: of what a record is remembered by, or
+// A half is the first half of a SHA-256: of what a record is remembered by, or
 // of its fingerprint.
-type hash [16]byte
+type half [16]byte
 
 // An entry says of a record where it is and what its content is.
 type entry struct {
-	fp  hash
+	fp  half
 	seq uint64
 }
 
-func hashOf(s string) hash {
+func halfOf(s string) half {
 	sum := sha256.Sum256([]byte(s))
-	return hash(sum[:16])
+	return half(sum[:16])
 }
 
-func hashFingerprint(fp journal.Fingerprint) hash {
+func halfOfFingerprint(fp journal.Fingerprint) half {
 	kind, sum := fp.Parts()
-	return hashOf(kind + "\x00" + string(sum[:]))
+	return halfOf(kind + "\x00" + string(sum[:]))
 }
 
 // deliveryKey is what the intent of a phased input is remembered by besides its
@@ -59,12 +59,12 @@ func hashFingerprint(fp journal.Fingerprint) hash {
 func deliveryKey(id journal.CommandRecordID) string { return "delivery:" + id.CommandID.String() }
 
 func newIndex(s *Store, n names) *index {
-	return &index{s: s, n: n, tail: make(map[hash]entry), shards: shards{most: s.o.IndexCacheBytes}}
+	return &index{s: s, n: n, tail: make(map[half]entry), shards: shards{most: s.o.IndexCacheBytes}}
 }
 
 // lookup returns the entry of a key.
 func (x *index) lookup(ctx context.Context, key string) (entry, bool, error) {
-	k := hashOf(key)
+	k := halfOf(key)
 	if e, ok := x.tail[k]; ok {
 		return e, true, nil
 	}
@@ -87,7 +87,7 @@ func (x *index) lookup(ctx context.Context, key string) (entry, bool, error) {
 }
 
 func (x *index) set(key string, fp journal.Fingerprint, seq uint64) {
-	x.tail[hashOf(key)] = entry{hashFingerprint(fp), seq}
+	x.tail[halfOf(key)] = entry{halfOfFingerprint(fp), seq}
 	x.through = max(x.through, seq)
 }
 
@@ -137,7 +137,7 @@ func (x *index) rebuild(ctx context.Context) error {
 	was := *x
 	through := x.through
 	x.point = checkpoint{revision: x.point.revision, Gen: x.point.Gen}
-	x.tail, x.sealing = make(map[hash]entry), nil
+	x.tail, x.sealing = make(map[half]entry), nil
 	if err := x.scan(ctx, 0, through); err != nil {
 		*x = was
 		return err
@@ -168,13 +168,13 @@ func (x *index) scan(ctx context.Context, from, through uint64) error {
 // An overlay is the index with the records of a batch that is not written yet.
 type overlay struct {
 	x    *index
-	tail map[hash]entry
+	tail map[half]entry
 }
 
 func newOverlay(x *index) *overlay { return &overlay{x: x} }
 
 func (o *overlay) lookup(ctx context.Context, key string) (entry, bool, error) {
-	if e, ok := o.tail[hashOf(key)]; ok {
+	if e, ok := o.tail[halfOf(key)]; ok {
 		return e, true, nil
 	}
 	return o.x.lookup(ctx, key)
@@ -186,7 +186,7 @@ func (o *overlay) check(ctx context.Context, key string, fp journal.Fingerprint)
 	switch {
 	case err != nil || !ok:
 		return 0, false, err
-	case e.fp != hashFingerprint(fp):
+	case e.fp != halfOfFingerprint(fp):
 		return 0, false, &journal.IdempotencyCollisionError{ID: key, Seq: e.seq}
 	}
 	return e.seq, true, nil
@@ -206,7 +206,7 @@ func (o *overlay) delivery(ctx context.Context, r journal.CommandRecord) (d jour
 		return d, err
 	}
 	d.Intent = intent.seq
-	if intent.fp == hashFingerprint(fp) {
+	if intent.fp == halfOfFingerprint(fp) {
 		d.Fingerprint = fp
 	}
 	fallback := journal.CommandRecordID{CommandID: r.LogicalCommandID(), Phase: command.PhaseFallbackQueued}
@@ -218,14 +218,14 @@ func (o *overlay) delivery(ctx context.Context, r journal.CommandRecord) (d jour
 func (o *overlay) observe(p pending, seq uint64) {
 	batch := index{tail: o.tail}
 	if batch.tail == nil {
-		batch.tail = make(map[hash]entry)
+		batch.tail = make(map[half]entry)
 	}
 	batch.observe(p, seq)
 	o.tail = batch.tail
 }
 
 // entries returns what a map holds in the order of its keys.
-func entries(m map[hash]entry) []record {
+func entries(m map[half]entry) []record {
 	list := make([]record, 0, len(m))
 	for k, e := range m {
 		list = append(list, record{k, e})
@@ -235,7 +235,7 @@ func entries(m map[hash]entry) []record {
 }
 
 // merged returns a with what b has besides.
-func merged(a, b map[hash]entry) map[hash]entry {
+func merged(a, b map[half]entry) map[half]entry {
 	if len(b) == 0 {
 		return a
 	}
@@ -244,4 +244,4 @@ func merged(a, b map[hash]entry) map[hash]entry {
 	return both
 }
 
-func compareHash(a, b hash) int { return bytes.Compare(a[:], b[:]) }
+func compareHalf(a, b half) int { return bytes.Compare(a[:], b[:]) }

@@ -173,8 +173,9 @@ func (c *cursor) frame(ctx context.Context) (located, error) {
 		rec, err, ok := c.pull(ctx)
 		switch {
 		case !ok || err != nil:
+			ended := ok && c.reading != nil && c.reading.Err() != nil // by this call's context, or one's before it
 			c.end()
-			if c.isClosed() || ok && (ctx.Err() != nil || c.reading.Err() != nil) { // of this call or one before it
+			if ended || c.isClosed() {
 				continue
 			}
 			if !ok {

@@ -25,7 +25,7 @@ type run struct {
 
 // A record of a shard: key, content, sequence.
 type record struct {
-	key hash
+	key half
 	entry
 }
 
@@ -35,7 +35,7 @@ const (
 )
 
 func sortRecords(list []record) {
-	slices.SortFunc(list, func(a, b record) int { return compareHash(a.key, b.key) })
+	slices.SortFunc(list, func(a, b record) int { return compareHalf(a.key, b.key) })
 }
 
 func appendRecord(b []byte, r record) []byte {
@@ -45,16 +45,16 @@ func appendRecord(b []byte, r record) []byte {
 
 func recordAt(b []byte, i int) record {
 	b = b[i*recordBytes : (i+1)*recordBytes]
-	return record{hash(b[:16]), entry{hash(b[16:32]), binary.LittleEndian.Uint64(b[32:])}}
+	return record{half(b[:16]), entry{half(b[16:32]), binary.LittleEndian.Uint64(b[32:])}}
 }
 
 // shardOf returns which shard of 1<<n a key is in.
-func shardOf(k hash, n int) int {
+func shardOf(k half, n int) int {
 	return int(binary.BigEndian.Uint32(k[:4]) >> (32 - n)) // a shift by 32 gives 0
 }
 
 // lookupRuns looks a key up in the checkpoint, in the newest run first.
-func (x *index) lookupRuns(ctx context.Context, k hash) (entry, bool, error) {
+func (x *index) lookupRuns(ctx context.Context, k half) (entry, bool, error) {
 	for i := len(x.point.Runs) - 1; i >= 0; i-- {
 		r := x.point.Runs[i]
 		b, err := x.shard(ctx, r.Shards[shardOf(k, r.Bits)])
@@ -68,7 +68,7 @@ func (x *index) lookupRuns(ctx context.Context, k hash) (entry, bool, error) {
 	return entry{}, false, nil
 }
 
-func searchShard(b []byte, k hash) (at int, found bool) {
+func searchShard(b []byte, k half) (at int, found bool) {
 	lo, hi := 0, len(b)/recordBytes
 	for lo < hi {
 		mid := (lo + hi) / 2
@@ -190,7 +190,7 @@ func mergeRecords(older, newer iter.Seq2[record, error]) iter.Seq2[record, error
 			case !nok:
 				c = -1
 			case ook:
-				c = compareHash(o.key, n.key)
+				c = compareHalf(o.key, n.key)
 			}
 			out := n
 			if c < 0 {
