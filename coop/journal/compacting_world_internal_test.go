@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -14,13 +15,9 @@ import (
 	"github.com/comity-dev/comity/internal/clock"
 )
 
-// soon lets everything go that was not heard for a moment: the machines of a world
-// with it compact what others still use.
-var soon = Policy{Force: true, Silence: time.Second}
-
 // newCompactingWorld is a world whose clocks go on over restarts.
 func newCompactingWorld(t *testing.T, rt *rapid.T) *world {
-	w := &world{t: t, rt: rt, honest: true}
+	w := &world{t: t, rt: rt}
 	var keys []*ident.Key
 	for _, name := range worldNames {
 		keys = append(keys, keyOf(t, name))
@@ -77,7 +74,8 @@ func (w *world) live(j *Journal) (l live) {
 	return l
 }
 
-// compact drops what a machine can, and holds that nothing that stands changed,
+// compact drops what a machine can of what was not heard for a moment, used or
+// not, and holds that nothing that stands changed,
 // neither now nor for a state that is read from the disk anew.
 func (w *world) compact(i int) {
 	m, j := w.machines[i], w.journals[i]
@@ -85,7 +83,7 @@ func (w *world) compact(i int) {
 		one.clock.Advance(2 * time.Second)
 	}
 	before, digest := w.live(j), j.state.Digest(nil)
-	r := m.compact(j, soon)
+	r := m.compact(j, Policy{Force: true, Silence: time.Duration(rapid.IntRange(1, 9).Draw(w.rt, "silence")) * time.Second})
 	if d := cmp.Diff(before, w.live(j)); d != "" || j.state.Digest(nil) != digest {
 		w.rt.Fatalf("dropping %v changed what stands (-before +after):\n%s", r.Streams, d)
 	}
@@ -98,30 +96,63 @@ func (w *world) compact(i int) {
 	}
 }
 
-// more is what the steps of a plain world lack.
-func (w *world) more() {
+// busy lets one machine do something. Few names are used, so that they meet.
+func (w *world) busy() {
 	i := rapid.IntRange(0, len(w.machines)-1).Draw(w.rt, "machine")
 	m, j := w.machines[i], w.journals[i]
 	w.n++
-	switch rapid.IntRange(0, 5).Draw(w.rt, "more") {
-	case 0:
-		w.goOn(i)
-	case 1:
-		m.append(j, event.ReviewRequested{Session: "s1", Subject: "look"})
-	case 2:
-		var open []fold.Review
-		j.View(func(v View) { open = slices.Collect(v.State().OpenReviews()) })
-		if len(open) > 0 {
-			m.append(j, event.ReviewAnswered{Request: open[0].Key, Session: "s2", Verdict: event.VerdictApproved})
+	sid := fmt.Sprint("s", rapid.IntRange(0, 2).Draw(w.rt, "session"))
+	switch rapid.IntRange(0, 13).Draw(w.rt, "do") {
+	case 0, 1, 2:
+		m.append(j, event.SessionOpened{Info: event.SessionInfo{
+			Session: sid, Client: "t", Intent: fmt.Sprint(w.n),
+			Checkout: rapid.SampledFrom([]ident.CheckoutID{"00000000000000c1", "00000000000000c2"}).Draw(w.rt, "checkout"),
+		}})
+	case 3, 4, 5:
+		w.busyClaim(m, j, sid)
+	case 6:
+		for _, c := range w.claims(j) {
+			if c.Session.Runtime == j.runtime && rapid.Bool().Draw(w.rt, "release") {
+				m.release(j, c.Session.SID, c.Key)
+				break
+			}
 		}
-	case 3:
-		var open []fold.Handover
-		j.View(func(v View) { open = slices.Collect(v.State().OpenHandovers()) })
-		for _, h := range open {
-			m.append(j, event.HandoverConsumed{Handover: h.ID, Publications: []event.Key{h.Publications[0].Key}, Session: "s1"})
-		}
+	case 7:
+		m.append(j, event.SessionClosed{Session: sid, Reason: "done"})
+	case 8:
+		m.append(j, event.ReviewRequested{Session: sid, Subject: "look"})
+	case 9:
+		w.answer(m, j, sid)
+	case 10:
+		m.append(j, event.HandoverPublished{Session: sid, Handover: event.Handover{ID: event.HandoverID("text"), Body: "text"}})
 	default:
-		w.compact(i)
+		w.goOn(i)
+	}
+}
+
+func (w *world) busyClaim(m *machine, j *Journal, sid string) {
+	b := event.ClaimAcquired{Session: sid, Scope: m.scope(fmt.Sprint("f", rapid.IntRange(0, 1).Draw(w.rt, "path")))}
+	b.Mode = rapid.SampledFrom([]event.Mode{event.ModeExclusive, event.ModeCheckout}).Draw(w.rt, "mode")
+	for _, c := range w.claims(j) {
+		if c.Session.Runtime != j.runtime && rapid.Bool().Draw(w.rt, "fence") {
+			b.Fences = append(b.Fences, c.Key)
+		}
+	}
+	m.append(j, b)
+}
+
+// answer takes what handovers are open and answers a review.
+func (w *world) answer(m *machine, j *Journal, sid string) {
+	var offers []fold.Handover
+	var asked []fold.Review
+	j.View(func(v View) {
+		offers, asked = slices.Collect(v.State().OpenHandovers()), slices.Collect(v.State().OpenReviews())
+	})
+	for _, h := range offers {
+		m.append(j, event.HandoverConsumed{Handover: h.ID, Publications: []event.Key{h.Publications[0].Key}, Session: sid})
+	}
+	if len(asked) > 0 {
+		m.append(j, event.ReviewAnswered{Request: asked[0].Key, Session: sid, Verdict: event.VerdictApproved})
 	}
 }
 
@@ -141,14 +172,14 @@ func TestCompactionAtDifferentTimesGivesOneState(t *testing.T) {
 		all := newMachine(t, "zoe")
 		all.cfg.Trust = w.machines[0].cfg.Trust
 		witness := all.start()
-		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
-			switch rapid.IntRange(0, 3).Draw(rt, "step") {
+		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
+			switch rapid.IntRange(0, 5).Draw(rt, "step") {
 			case 0:
-				w.more()
+				w.compact(rapid.IntRange(0, len(w.machines)-1).Draw(rt, "compact"))
 			case 1:
 				w.meet()
 			default:
-				w.local()
+				w.busy()
 			}
 			for _, j := range w.journals { // it hears everything at once
 				exchange(t, witness, j)

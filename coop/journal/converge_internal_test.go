@@ -21,7 +21,6 @@ type world struct {
 	machines []*machine
 	journals []*Journal
 	n        int
-	honest   bool // runs carry on sessions that are open, and no others
 }
 
 var worldNames = []string{"ada", "bob", "eve"}
@@ -87,10 +86,6 @@ func (w *world) local() {
 	case 7:
 		m.append(j, event.HandoverPublished{Session: "s1", Handover: event.Handover{ID: event.HandoverID("text"), Body: "text"}})
 	default:
-		if w.honest {
-			w.goOn(i)
-			return
-		}
 		w.journals[i] = w.start(m, "s1", "s2")
 	}
 }
