@@ -105,9 +105,22 @@ func says(t *testing.T, f link.Frame) (v any) {
 		}
 		v = runs
 	case link.TypeReport:
-		v, err = link.ParseReport(f.Body)
+		var r link.Report
+		if r, err = link.ParseReport(f.Body); err != nil {
+			break
+		}
+		blocked := []any{}
+		for _, b := range r.Blocked {
+			blocked = append(blocked, map[string]any{"stream": b.Stream, "seq": b.Seq, "why": b.Why})
+		}
+		v = map[string]any{
+			"batch": r.Batch, "accepted": r.Accepted, "duplicate": r.Duplicate, "pending": r.Pending, "not_stored": r.NotStored,
+			"rejected": r.Rejected, "blocked": blocked,
+		}
 	case link.TypeAgain:
-		v, err = link.ParseAgain(f.Body)
+		var a link.Again
+		a, err = link.ParseAgain(f.Body)
+		v = map[string]any{"streams": append([]ident.Stream{}, a.Streams...)}
 	case link.TypeBeat:
 		v = map[string]any{"beat": hex.EncodeToString(f.Body)}
 	case link.TypePong:
