@@ -382,6 +382,12 @@ func TestEventAboveTheHeadBringsTheStreamBackWhole(t *testing.T) {
 	if marks, _ := j.MarksSince(version); len(marks) != 1 || marks[o.stream()].Seq != 0 {
 		t.Errorf("marks = %+v, want the stream asked for from its first event", marks)
 	}
+	now := o.clock
+	o.clock = clock.NewFake(time.Unix(5, 0), 99*time.Hour, "origin")
+	if told(j, o.beat(), 0) {
+		t.Error("the beat that was heard before the stream was dropped is news")
+	}
+	o.clock = now
 	wantOutcomes(t, m.ingest(j, all[0], all[1], three), "accepted", "accepted", "accepted")
 	if got := j.Marks()[o.stream()]; got.Seq != 4 {
 		t.Errorf("mark = %+v, want 4", got)
@@ -787,4 +793,39 @@ func TestCloseInAnotherStreamStaysWithWhatItEnded(t *testing.T) {
 	}
 	m.ingest(j, m.sealBy(bob, a, 4, 30, a3, event.SessionClosed{Session: "b2", Reason: "done"}))
 	wantDropped(t, m.compact(j, force), a, b)
+}
+
+// ada took what bob offered, and her daemon was restarted before eve, who knows of
+// the offer, could hear of it.
+func TestTakingInAnEarlierRunReachesWhoWasAway(t *testing.T) {
+	ma, mb, me := lasting(t, "ada"), lasting(t, "bob"), lasting(t, "eve")
+	keys := trust(ma.cfg.Key, mb.cfg.Key, me.cfg.Key)
+	ma.cfg.Trust, mb.cfg.Trust, me.cfg.Trust = keys, keys, keys
+	a, b, e := ma.start(), mb.start(), me.start()
+	mb.append(b, session("b1"))
+	offer := mb.append(b, event.HandoverPublished{Session: "b1", Handover: event.Handover{ID: event.HandoverID("text"), Body: "text"}})
+	mb.append(b, event.SessionClosed{Session: "b1", Reason: "done"})
+	exchange(t, a, b)
+	exchange(t, e, b)
+	ma.append(a, session("a1"))
+	ma.append(a, event.HandoverConsumed{Handover: event.HandoverID("text"), Publications: []event.Key{offer.Key()}, Session: "a1"})
+	taker := a.Stream()
+	a = ma.start()
+	ma.append(a, session("a2"))
+	ma.clock.Advance(pastSilence)
+	wantDropped(t, ma.compact(a, force))
+	exchange(t, a, e)
+	for h := range e.state.OpenHandovers() {
+		t.Errorf("%s is still offered to who was away", h.Publications[0].Key)
+	}
+	for range 5 { // the time counts over restarts
+		ma.clock.Advance(7 * 24 * time.Hour)
+		ma.compact(a, force)
+		a = ma.start("a2")
+		ma.append(a, session("a2"))
+		ma.clock.Advance(pastSilence)
+	}
+	if ma.compact(a, force); a.heads[taker] != nil || a.heads[offer.Stream] != nil {
+		t.Error("they stay for longer than the retention")
+	}
 }

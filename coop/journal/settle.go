@@ -55,7 +55,7 @@ func (j *Journal) land(b *batch, index uint64) bool {
 	all := b.all()
 	for i, e := range all {
 		j.pending = j.pending[1:] // nobody may find it both pending and applied
-		if e.Seq == 1 {
+		if e.Seq == 1 && e.Stream == j.own.stream {
 			j.lapsed = false // what this run has goes on in the next
 		}
 		if refused := j.arrive(Arrival{Event: e, Index: index + uint64(i)}); refused != "" {
