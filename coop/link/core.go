@@ -76,7 +76,8 @@ func NewCore(cfg Config, r Replica, now time.Duration) (*Core, error) {
 	c := &Core{
 		cfg: cfg, replica: r, now: now, started: now, lastHeard: now, lastTick: now, lastPulse: now, stage: answering,
 		rows: map[ident.Stream]*row{}, lag: map[ident.Stream]*row{},
-		told: told{untold: map[ident.Stream]fresh{}}, inbox: inbox{refusing: map[ident.Stream]*row{}, again: map[ident.Stream]bool{}},
+		offered: offered{landed: flight{}},
+		told:    told{untold: map[ident.Stream]fresh{}}, inbox: inbox{refusing: map[ident.Stream]*row{}, again: map[ident.Stream]bool{}},
 	}
 	if err := c.greet(); err != nil {
 		return nil, fmt.Errorf("link: %w", err)

@@ -19,6 +19,7 @@ type offered struct {
 
 	void    map[ident.Stream]bool // whose refusals the peer voided, and we still go by
 	voidAll bool
+	landed  flight        // what was reported since, and not refused
 	voidAt  time.Duration // when we last went by such a word
 	voidAny bool          // there was one
 }
@@ -93,9 +94,11 @@ func (c *Core) takeReport(raw []byte) error {
 	if len(c.flights) == 0 || report.Batch != c.batches-uint64(len(c.flights))+1 {
 		return malformed("report", fmt.Sprintf("of batch %d, which is not due", report.Batch))
 	}
+	landed := c.flights[0]
 	c.flights = c.flights[1:]
 	c.stats.count(report)
 	for _, b := range report.Blocked {
+		delete(landed, b.Stream)
 		r := c.rows[b.Stream]
 		if r == nil {
 			continue
@@ -105,6 +108,11 @@ func (c *Core) takeReport(raw []byte) error {
 			r.block = event.Blocked{}
 		}
 		c.settle(b.Stream, r)
+	}
+	for s, last := range landed {
+		if c.voidAll || c.void[s] {
+			c.landed[s] = max(c.landed[s], last)
+		}
 	}
 	return nil
 }
@@ -145,13 +153,14 @@ func (c *Core) voided() {
 	}
 	for s := range streams {
 		r := c.rows[s]
-		r.block, r.sent = event.Blocked{}, 0
+		r.block, r.sent = event.Blocked{}, c.landed[s]
 		for _, f := range c.flights {
 			r.sent = max(r.sent, f[s])
 		}
 		c.settle(s, r)
 	}
 	c.voidAll, c.void = false, nil
+	clear(c.landed)
 }
 
 // takeAsk notes that the peer wants to know when it has all that we hold now.

@@ -130,6 +130,32 @@ func TestAgainLeavesOutWhatIsOnItsWay(t *testing.T) {
 	}
 }
 
+// What is reported as taken while the peer tells its marks anew is not sent again,
+// though those marks were read before.
+func TestAgainLeavesOutWhatLandsMeanwhile(t *testing.T) {
+	for _, streams := range [][]ident.Stream{nil, {linktest.NewStore("bob").Stream}} {
+		a, b := duo()
+		b.Append(3, 100)
+		h := greeted(t, a, b)
+		h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+		if n := count(h.out(), link.TypeEvents); n != 1 {
+			t.Fatal("no batch")
+		}
+		h.say(link.Again{Streams: []ident.Stream{stream(1)}}.Append(nil)) // the next one has to wait
+		h.say(marks(true, map[ident.Stream]uint64{stream(1): 1}))
+		h.say(link.Again{Streams: []ident.Stream{stream(1)}}.Append(nil))
+		h.say(link.Again{Streams: streams}.Append(nil))
+		h.say(link.MarksFrame{First: true}.Append(nil))
+		h.say(link.Report{Batch: 1, Accepted: 3}.Append(nil))
+		h.say(link.MarksFrame{Last: true}.Append(nil))
+		h.now += 6 * time.Second
+		h.victim.Tick(h.now)
+		if n := count(h.out(), link.TypeEvents); n != 0 {
+			t.Errorf("again for %v: what landed meanwhile is sent again", streams)
+		}
+	}
+}
+
 // The first exchange is over when the journal has what came before the level.
 func TestLevelWaitsForTheJournal(t *testing.T) {
 	a, b := duo()
