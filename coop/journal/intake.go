@@ -92,12 +92,29 @@ func (j *Journal) landTaken(b *batch, index uint64) {
 // earlier run of ours was lost here; any other is a second user's.
 func (j *Journal) ours(e *event.Event) {
 	first, ok := e.Body.(event.StreamSucceeded)
-	if !ok || e.Seq > 1 || e.Stream.Node() != j.runtime.Node {
+	if !ok || e.Seq > 1 || e.Stream.Node() != j.runtime.Node || e.Stream == j.own.stream {
 		return
 	}
-	if first.Record != j.run.Record || first.Run >= j.run.Run && e.Stream != j.own.stream {
+	ahead := first.Record == j.run.Record && first.Run >= j.run.Run
+	if ahead && e.Stream.Runtime() == j.runtime && j.own.seq == 0 { // we have said nothing yet: we come after it
+		j.run.Run = first.Run + 1
+		return
+	}
+	if ahead || first.Record != j.run.Record {
 		j.second(j.lives.of(e.Stream, j.clock.Boot()))
 	}
+	if ahead && e.Stream.Runtime() == j.runtime {
+		j.outrun()
+	}
+}
+
+// outrun ends this run, which somebody counts against: this machine was set back
+// to before a run that there was, or a copy of this folder counts under its record.
+// By that count what this run writes has ended, or is going to end what the copy
+// has. So the next run begins a record of its own.
+func (j *Journal) outrun() {
+	j.run.Record, j.run.Run = ident.NewRecord(), 0
+	j.forsake()
 }
 
 // streamRoom reports whether a stream may be held.

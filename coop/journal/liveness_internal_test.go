@@ -555,7 +555,12 @@ func TestClonedStateFolderIsASecondUser(t *testing.T) {
 	b, _ := copied.Beat()
 	told(j, b, 0)
 	wantLiveness(t, j, e.Stream, Live)
-	wantLiveness(t, j, j.Stream(), Own)
+	// Were both to go on under one record, each would end what the other has.
+	mine := m.append(j, session("again"))
+	wantLiveness(t, j, mine.Stream, Own)
+	if record := first(t, j, mine.Stream).Record; record == first(t, j, e.Stream).Record {
+		t.Errorf("both count under the record %s", record)
+	}
 }
 
 // A run that we take for an earlier one of ours beats after we started.
