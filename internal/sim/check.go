@@ -237,10 +237,13 @@ func (m *machine) checkAdmission(a room.Actor, req api.ClaimRequest, before []bl
 // machine that it did not hear for one expiry, in all of which it listened.
 func (m *machine) checkGone(c fold.Claim) {
 	of := m.w.facts.writer[c.Stream]
-	if of == nil {
+	if of == nil || m.w.facts.lost[c.Stream] {
 		return
 	}
 	expiry := m.w.limits.Expiry - slack
+	if of.pausedOnce { // it sees a pause that is longer than a heartbeat
+		expiry -= m.w.limits.Heartbeat
+	}
 	heard := m.w.now - m.heard[of.n]
 	switch {
 	case m.heard[of.n] > 0 && heard < expiry:
@@ -315,7 +318,7 @@ func (m *machine) whileSyncing() {
 		}
 	}
 	for s, mark := range m.j.Marks() {
-		if mark.Seq > m.held.heads[s] {
+		if mark.Seq > m.held.reach[s] {
 			fail(SyncedBeforeSent, "%s says that it holds %s up to %d before that is synced", m.name, s, mark.Seq)
 		}
 	}

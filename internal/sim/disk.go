@@ -12,6 +12,7 @@ import (
 type disk struct {
 	*vfstest.Disk
 	m       *machine
+	dying   bool // the power is going to fail
 	failing bool // it does, or is about to
 	off     bool // its machine is down: an end of a journal that nobody waits for
 }

@@ -13,6 +13,7 @@ import (
 type facts struct {
 	signed  map[event.Key][32]byte    // by honest machines, once durable
 	writer  map[ident.Stream]*machine // of honest machines
+	lost    map[ident.Stream]bool     // runs of a machine that was set back since
 	beats   map[beatName]made
 	digests map[string]string // by history
 }
@@ -29,14 +30,16 @@ type made struct {
 }
 
 func newFacts() *facts {
-	return &facts{map[event.Key][32]byte{}, map[ident.Stream]*machine{}, map[beatName]made{}, map[string]string{}}
+	return &facts{map[event.Key][32]byte{}, map[ident.Stream]*machine{}, map[ident.Stream]bool{}, map[beatName]made{}, map[string]string{}}
 }
 
 // honest tells whose word in a stream counts.
 func (w *World) honest(s ident.Stream) bool { return s.Node() != w.hostile.key.Node() }
 
 // refused tells that a stream need not come to be held.
-func (f *facts) refused(m *machine, s ident.Stream) bool { return !m.w.honest(s) }
+func (f *facts) refused(m *machine, s ident.Stream) bool {
+	return !m.w.honest(s) || m.distrusts[s.Node()]
+}
 
 // sent looks at what leaves a machine.
 func (f *facts) sent(w *World, from *machine, msg message) {
@@ -58,20 +61,24 @@ func name(raw []byte) string {
 // holdings are what a machine showed to be durable: what its disk has to keep,
 // whatever becomes of its daemon.
 type holdings struct {
-	events map[event.Key][32]byte
-	hashes map[[32]byte]event.Key
-	heads  map[ident.Stream]uint64
-	stamp  uint64                         // the highest of them
-	cursor string                         // of a follower that has seen all of them
-	fenced map[event.Key]bool             // claims that were seen fenced
-	ended  map[event.Key]time.Duration    // claims that an event here fences, and since when in true time
-	knew   map[ident.Stream]time.Duration // true time at which this run first knew a stream
+	reach    map[ident.Stream]uint64 // the highest head that there was, also of what it dropped
+	events   map[event.Key][32]byte
+	hashes   map[[32]byte]event.Key
+	heads    map[ident.Stream]uint64
+	stamp    uint64                                  // the highest of them
+	cursor   string                                  // of a follower that has seen all of them
+	fenced   map[event.Key]bool                      // claims that were seen fenced
+	ended    map[event.Key]time.Duration             // claims that an event here fences, and since when in true time
+	knew     map[ident.Stream]time.Duration          // true time at which this run first knew a stream
+	tombs    map[ident.Stream]bool                   // that it dropped and does not hold again
+	withheld map[ident.NodeID]map[event.Key][32]byte // of keys that it does not believe
 }
 
 func newHoldings() *holdings {
 	return &holdings{
-		events: map[event.Key][32]byte{}, hashes: map[[32]byte]event.Key{}, heads: map[ident.Stream]uint64{},
+		events: map[event.Key][32]byte{}, hashes: map[[32]byte]event.Key{}, heads: map[ident.Stream]uint64{}, reach: map[ident.Stream]uint64{},
 		fenced: map[event.Key]bool{}, ended: map[event.Key]time.Duration{}, knew: map[ident.Stream]time.Duration{},
+		tombs: map[ident.Stream]bool{}, withheld: map[ident.NodeID]map[event.Key][32]byte{},
 	}
 }
 
@@ -79,10 +86,22 @@ func newHoldings() *holdings {
 func (m *machine) reopened() {
 	had := m.held
 	m.held = newHoldings()
+	m.held.tombs, m.held.withheld = had.tombs, had.withheld
 	m.noteWrites()
+	for n, all := range m.held.withheld {
+		if !m.distrusts[n] {
+			clear(all)
+		}
+	}
 	for k, hash := range had.events {
 		now, ok := m.held.events[k]
-		switch {
+		switch aside := m.held.withheld[k.Stream.Node()]; {
+		case m.distrusts[k.Stream.Node()]: // since the folder was copied
+			if aside == nil {
+				aside = map[event.Key][32]byte{}
+				m.held.withheld[k.Stream.Node()] = aside
+			}
+			aside[k] = hash
 		case !ok:
 			fail(AckedIsKept, "%s lost %s over a restart", m.name, k)
 		case now != hash:
@@ -90,8 +109,19 @@ func (m *machine) reopened() {
 		}
 	}
 	m.held.fenced, m.held.stamp = had.fenced, max(m.held.stamp, had.stamp)
+	m.held.reached(had)
+	for s := range m.held.heads {
+		delete(m.held.tombs, s)
+	}
 	for k, at := range had.ended {
 		m.held.ended[k] = at
+	}
+}
+
+// reached keeps how far earlier holdings were.
+func (h *holdings) reached(had *holdings) {
+	for s, seq := range had.reach {
+		h.reach[s] = max(h.reach[s], seq)
 	}
 }
 
@@ -121,7 +151,9 @@ func (m *machine) arrived(e *event.Event, again bool) {
 		fail(WalkedOnce, "%s: a walk has %s twice", m.name, k)
 	}
 	h.events[k], h.hashes[e.Hash] = e.Hash, k
+	delete(h.tombs, e.Stream)
 	h.heads[e.Stream] = max(h.heads[e.Stream], e.Seq)
+	h.reach[e.Stream] = max(h.reach[e.Stream], e.Seq)
 	if _, known := h.knew[e.Stream]; !known {
 		h.knew[e.Stream] = m.w.now
 	}
@@ -159,6 +191,12 @@ func (f *facts) note(m *machine, e *event.Event) bool {
 	f.signed[e.Key()] = e.Hash
 	if f.writer[e.Stream] == nil {
 		f.writer[e.Stream] = m
+	}
+	if b, ok := e.Body.(event.StreamSucceeded); ok && b.Record != m.record { // no run of it succeeds what it wrote under another
+		for s, by := range f.writer {
+			f.lost[s] = f.lost[s] || by == m && s != e.Stream
+		}
+		m.record = b.Record
 	}
 	m.log("wrote %s/%d at %d: %s", short8(e.Stream), e.Seq, e.Lamport, e.Body.Kind())
 	return true

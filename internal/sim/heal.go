@@ -18,15 +18,20 @@ func healing(w *World) time.Duration { return 3 * w.limits.Expiry }
 // between them. What links them to the rest stays as it is.
 func (w *World) heal(core []*machine) {
 	for _, m := range core {
-		m.repair()
 		if m.state != running {
 			m.wake()
 		}
+		m.repair()
 		if m.up && m.j.Broken() != nil {
 			m.kill()
 		}
 		if !m.up {
 			m.start()
+		}
+		for _, p := range w.machines {
+			if m.up && m.distrusts[p.key.Node()] {
+				m.distrust(p, false)
+			}
 		}
 		if !m.up {
 			fail(Works, "%s does not start on a sound disk", m.name)
@@ -54,11 +59,12 @@ func (w *World) agree(core []*machine) {
 	first := core[0]
 	for _, m := range core[1:] {
 		for _, s := range streams {
-			if a, b := first.held.heads[s], m.held.heads[s]; a != b {
+			if a, b := first.held.heads[s], m.held.heads[s]; a != b && !first.held.tombs[s] && !m.held.tombs[s] {
 				fail(Converges, "after %v %s holds %s up to %d and %s up to %d; %s is blocked at %v", healing(w), first.name, s, a, m.name, b, m.name, m.j.Health().Blocked)
 			}
 		}
-		if a, b := first.digest(streams), m.digest(streams); a != b {
+		both := slices.DeleteFunc(slices.Clone(streams), func(s ident.Stream) bool { return first.held.heads[s] == 0 || m.held.heads[s] == 0 })
+		if a, b := first.digest(both), m.digest(both); a != b {
 			fail(EqualDigests, "%s has %s and %s has %s over the same streams", first.name, a, m.name, b)
 		}
 	}

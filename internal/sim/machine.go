@@ -30,34 +30,38 @@ func (s state) String() string { return [...]string{"running", "stopped", "suspe
 
 // A machine has a disk, a clock of its own and, while its daemon is up, a room.
 type machine struct {
-	w    *World
-	n    int
-	name string
-	key  *ident.Key
-	id   string // of the machine, in the run record
-	disk *disk
+	w      *World
+	n      int
+	name   string
+	key    *ident.Key
+	id     string // of the machine, in the run record
+	record string // under which its last run counts
+	disk   *disk
 
-	clock *clock.Fake
-	ppm   int64 // how much faster than true time the clock runs
-	part  int64 // millionths of a nanosecond not yet moved
-	seen  time.Duration
-	state state
-	lag   time.Duration // that a pause took from the boot-time clock
+	clock      *clock.Fake
+	ppm        int64 // how much faster than true time the clock runs
+	part       int64 // millionths of a nanosecond not yet moved
+	seen       time.Duration
+	state      state
+	pausedOnce bool
+	lag        time.Duration // that a pause took from the boot-time clock
 
-	up      bool
-	pulse   int // of the heartbeat that is planned
-	life    int // of the daemon: what was planned in an earlier one is void
-	room    *room.Room
-	j       *journal.Journal
-	procs   *processes
-	mate    map[int]*mate // what is known of the machines linked to
-	gap     gap
-	awake   time.Duration // true time since which it runs without a gap
-	woken   time.Duration // true time since which it was not halted at all
-	heard   map[int]time.Duration
-	held    *holdings
-	own     int // sessions made
-	reading bool
+	up        bool
+	pulse     int // of the heartbeat that is planned
+	life      int // of the daemon: what was planned in an earlier one is void
+	room      *room.Room
+	j         *journal.Journal
+	procs     *processes
+	mate      map[int]*mate // what is known of the machines linked to
+	gap       gap
+	awake     time.Duration // true time since which it runs without a gap
+	woken     time.Duration // true time since which it was not halted at all
+	heard     map[int]time.Duration
+	held      *holdings
+	saved     *snapshot // of its state folder
+	distrusts map[ident.NodeID]bool
+	own       int // sessions made
+	reading   bool
 }
 
 func (w *World) newMachine(n int) *machine {
@@ -72,7 +76,7 @@ func (w *World) machineOf(n int, name string, key *ident.Key, d *vfstest.Disk) *
 	m := &machine{
 		w: w, n: n, name: name, key: key, id: "machine " + name, seen: w.now,
 		clock: clock.NewFake(begin.Add(w.now), time.Duration(n+1)*10*time.Minute, fmt.Sprint("boot ", w.boots)),
-		procs: newProcesses(), held: newHoldings(), heard: map[int]time.Duration{},
+		procs: newProcesses(), held: newHoldings(), distrusts: map[ident.NodeID]bool{}, heard: map[int]time.Duration{},
 	}
 	m.disk = &disk{Disk: d, m: m}
 	return m
@@ -124,7 +128,7 @@ func (m *machine) start() {
 	m.life++
 	cfg := room.Config{
 		Journal: journal.Config{
-			Key: m.key, Repo: m.w.repo, Dir: "/journal", Machine: m.id, Limits: m.w.limits, Trust: m.w.trusts,
+			Key: m.key, Repo: m.w.repo, Dir: "/journal", Machine: m.id, Limits: m.w.limits, Trust: m.trusts(),
 			Log: &seglog.Options{Inline: true, IdleAfter: -1, FirstSegmentBytes: 64 << 10, MaxSegmentBytes: 256 << 10},
 		},
 		Clock: m.clock, Processes: m.procs, Gap: m.gapLeft,
@@ -204,6 +208,7 @@ func (m *machine) halt(s state) {
 func (m *machine) wake() {
 	m.sync()
 	if m.state == paused {
+		m.pausedOnce = true
 		m.clock.Pause(m.lag)
 	}
 	was := m.state
@@ -247,8 +252,11 @@ func (m *machine) heartbeat() {
 
 // upkeep is what the room does by itself.
 func (m *machine) upkeep() {
+	before := len(m.held.events)
 	m.room.Upkeep(context.Background())
-	m.noteWrites()
+	if m.noteWrites(); len(m.held.events) > before {
+		m.changed()
+	}
 }
 
 // beat makes m's beat, and notes when that was in truth.

@@ -8,7 +8,6 @@ import (
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/fold"
 	"github.com/comity-dev/comity/coop/journal"
-	"github.com/comity-dev/comity/internal/vfs/vfstest"
 )
 
 // A daemon that starts finds the claim of a machine on its disk that it has not
@@ -171,17 +170,42 @@ func TestStateFolderSetBack(t *testing.T) {
 		h.open(h.a, "a0")
 		h.claims(h.a, "a0", "src/")
 		h.wait(time.Second)
-		old, held := h.a.disk.Clone(), h.a.held
+		old := h.a.snapshot()
 		h.claims(h.a, "a0", "docs/")
 		h.wait(time.Second)
-		h.a.die("is set back", func(*vfstest.Disk) *vfstest.Disk { return old })
-		h.a.held = newHoldings()
-		_ = held
-		h.a.start()
+		h.a.setBack(old)
 		h.open(h.a, "a1")
 		h.claims(h.a, "a1", "@db")
 		h.wait(time.Minute)
 		h.agree([]*machine{h.a, h.b})
+	})
+}
+
+// The same, to before a run that has begun since: the run that comes after it in
+// truth counts no higher, and what it wrote was dead at once. Found by seed 122.
+func TestStateFolderSetBackBehindALaterRun(t *testing.T) {
+	tell(t, func(h *history) {
+		h.meet(h.a, h.b)
+		h.open(h.a, "a0")
+		old := h.a.snapshot()
+		h.a.kill()
+		h.a.start()
+		k := h.claims(h.a, "a0", "src/")
+		h.wait(time.Second)
+		h.disconnect(h.link(h.a, h.b))
+		h.a.setBack(old)
+		h.open(h.a, "a1")
+		h.meet(h.a, h.b)
+		h.open(h.a, "a2")
+		k2 := h.claims(h.a, "a2", "docs/")
+		h.wait(time.Second)
+		h.stands(h.b, k2, fold.StandingHeld)
+		h.agree([]*machine{h.a, h.b})
+		h.wait(time.Minute) // what the lost run has is nobody's, and lapses
+		h.open(h.b, "b0")
+		k3 := h.claims(h.b, "b0", "src/a.go")
+		h.stands(h.b, k, fold.StandingConflicted)
+		h.stands(h.b, k3, fold.StandingHeld)
 	})
 }
 

@@ -1,12 +1,22 @@
 package sim_test
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
+	"runtime"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"testing/cryptotest"
 
 	"github.com/comity-dev/comity/internal/sim"
+)
+
+const (
+	seeds     = 200
+	longSeeds = 20_000
 )
 
 // run is one run of a seed, with all that is random in it.
@@ -23,26 +33,83 @@ func options(seed uint64) sim.Options {
 	return sim.Options{Seed: seed, Steps: 120, Liveness: seed%2 == 0, Cables: seed/2%2 == 0}
 }
 
+// COMITY_SEED=n runs that seed alone and prints its trace; COMITY_LONG=1 runs many
+// seeds, in as many processes as there are processors.
 func TestSeeds(t *testing.T) {
-	first, count := uint64(1), uint64(200)
-	if word := os.Getenv("COMITY_SEED"); word != "" {
-		seed, err := strconv.ParseUint(word, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, count = seed, 1
-	}
-	for seed := first; seed < first+count; seed++ {
+	switch word, piece := os.Getenv("COMITY_SEED"), os.Getenv("COMITY_SEEDS"); {
+	case word != "":
+		seed := number(t, word)
 		r := run(t, options(seed))
-		if count == 1 {
-			for _, line := range r.Trace {
-				t.Log(line)
-			}
+		for _, line := range r.Trace {
+			t.Log(line)
 		}
-		if r.Err != nil {
-			t.Errorf("COMITY_SEED=%d: %v", seed, r.Err)
-		}
+		report(t, seed, r)
+	case piece != "":
+		from, to, _ := strings.Cut(piece, "-")
+		some(t, number(t, from), number(t, to))
+	case os.Getenv("COMITY_LONG") != "":
+		many(t, longSeeds)
+	default:
+		some(t, 1, seeds)
 	}
+}
+
+func number(t *testing.T, word string) uint64 {
+	n, err := strconv.ParseUint(word, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func some(t *testing.T, from, to uint64) {
+	events := 0
+	for seed := from; seed <= to; seed++ {
+		r := run(t, options(seed))
+		events += r.Events
+		report(t, seed, r)
+	}
+	if events < int(to-from) { // a world in which nothing happens finds nothing
+		t.Errorf("%d events in %d runs", events, to-from+1)
+	}
+}
+
+func report(t *testing.T, seed uint64, r sim.Result) {
+	if r.Err != nil {
+		t.Errorf("COMITY_SEED=%d: %v", seed, r.Err)
+	}
+}
+
+// many runs seeds from 1 on in processes of this test: what is random is one for
+// each process.
+func many(t *testing.T, count uint64) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const piece = 500
+	var next sync.Mutex
+	from := uint64(1)
+	var all sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for {
+				next.Lock()
+				first := from
+				from += piece
+				next.Unlock()
+				if first > count {
+					return
+				}
+				cmd := exec.Command(self, "-test.run=^TestSeeds$")
+				cmd.Env = append(os.Environ(), fmt.Sprintf("COMITY_SEEDS=%d-%d", first, min(first+piece-1, count)))
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("seeds from %d: %v\n%s", first, err, out)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestSameSeedSameTrace(t *testing.T) {

@@ -56,6 +56,18 @@ var troubles = []operation{
 			w.hostile.attack(m)
 		}
 	}},
+	{4, "compact", func(w *World, m *machine) {
+		if m.running() && !m.disk.failing {
+			m.compact(w.between(30*time.Second, 3*time.Minute))
+		}
+	}},
+	{1, "forget", func(w *World, m *machine) {
+		if p := pick(w, w.machines); m.running() && p != m && p.key != m.key && !m.disk.failing {
+			m.forget(p)
+		}
+	}},
+	{2, "trust", func(w *World, m *machine) { w.distrust(m) }},
+	{2, "set back", func(w *World, m *machine) { w.setBack(m) }},
 	{6, "mend", func(w *World, m *machine) { w.mend(m) }},
 }
 
@@ -154,15 +166,12 @@ func (w *World) breakDisk(m *machine) {
 	case 2:
 		f.Err, f.Kinds, f.Forever, f.Kept = vfstest.ENOSPC, []string{"write"}, true, false
 	case 3:
-		m.disk.failing = true
+		m.disk.failing, m.disk.dying = true, true
 		m.disk.PowerOff(at)
 		m.log("loses power at operation %d", at)
 		w.in(w.between(0, 10*time.Second), func() {
-			if m.disk.failing && m.state == running {
-				if m.up {
-					m.crash()
-				}
-				m.start()
+			if m.disk.dying && m.state == running {
+				m.lose()
 			}
 		})
 		return
@@ -175,11 +184,20 @@ func (w *World) breakDisk(m *machine) {
 
 // repair ends all that is wrong with a disk; a daemon that is up stays as it is.
 func (m *machine) repair() {
-	if m.disk.failing {
+	switch {
+	case m.disk.dying && m.state == running:
+		m.lose()
+	case m.disk.failing && !m.disk.dying:
 		m.disk.failing = false
 		m.disk.Repair()
 		m.log("disk: all is well again")
 	}
+}
+
+// lose is that the power is gone, and comes back.
+func (m *machine) lose() {
+	m.crash()
+	m.start()
 }
 
 // setClock sets a wall. A machine that stands still at that very time would take
@@ -198,10 +216,10 @@ func (w *World) setClock(m *machine) {
 
 // mend ends what is wrong with one machine and its links.
 func (w *World) mend(m *machine) {
-	m.repair()
 	if m.state != running {
 		m.wake()
 	}
+	m.repair()
 	if !m.up {
 		m.start()
 	}
@@ -231,12 +249,41 @@ func (w *World) settle(o Options) {
 	core = core[:2+w.rng.IntN(len(core)-1)]
 	w.log("from here on the core is sound: %d machines", len(core))
 	w.heal(core)
-	w.pass(healing(w))
+	w.pass(healing(w) + time.Second) // not at a heartbeat, at which something new may be on its way
 	w.check()
 	w.agree(core)
 	w.quiet(core)
 	w.useful(core)
 	for _, m := range core {
 		m.checkModel()
+	}
+}
+
+// distrust withdraws or gives back a machine's trust in another; they are linked
+// no more or again.
+func (w *World) distrust(m *machine) {
+	p := pick(w, w.machines)
+	if p == m || p.key == m.key || !m.running() || m.disk.failing {
+		return
+	}
+	now := !m.distrusts[p.key.Node()]
+	m.distrust(p, now)
+	l := w.link(m, p)
+	if now {
+		w.disconnect(l)
+	} else if !p.distrusts[m.key.Node()] {
+		w.connect(l)
+	}
+}
+
+// setBack keeps a copy of a state folder, or goes back to it.
+func (w *World) setBack(m *machine) {
+	switch {
+	case !m.running() || m.disk.failing:
+	case m.saved == nil:
+		m.saved = m.snapshot()
+	default:
+		m.setBack(m.saved)
+		m.saved = nil
 	}
 }
