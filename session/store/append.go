@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 
 	"github.com/comity-dev/comity/session/journal"
+	"github.com/comity-dev/comity/session/runtimecommand"
 	"github.com/comity-dev/comity/storage"
 )
 
@@ -136,9 +138,30 @@ func (w *Writer) admit(ctx context.Context, batch *overlay, p pending) error {
 	case journal.CommandApplicationRecord:
 		return w.ownEpoch(r.Application().LeaseEpoch)
 	case journal.CommandDispositionRecord:
-		return w.ownEpoch(r.Disposition().LeaseEpoch)
+		if err := w.ownEpoch(r.Disposition().LeaseEpoch); err != nil {
+			return err
+		}
+		return w.admitDisposition(ctx, batch, r)
 	}
 	return nil
+}
+
+// admitDisposition wants the command to have been begun, and not to have ended.
+func (w *Writer) admitDisposition(ctx context.Context, batch *overlay, r journal.CommandDispositionRecord) error {
+	d := r.Disposition()
+	begun := journal.NewCommandApplicationRecord(runtimecommand.Application{CommandID: d.CommandID}).IdempotencyID()
+	_, ok, err := batch.lookup(ctx, journal.IndexKey(journal.FamilyApplication, "", begun))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return &journal.MarshalRecordError{Subject: w.n.ledger, Cause: fmt.Errorf("it ends command %q, which no record began", d.CommandID)}
+	}
+	ended, ok, err := batch.lookup(ctx, disposedKey(d.CommandID))
+	if err != nil || !ok {
+		return err
+	}
+	return &journal.IdempotencyCollisionError{Subject: w.n.ledger, Family: journal.FamilyDisposition, ID: r.IdempotencyID(), Seq: ended.seq}
 }
 
 func (w *Writer) ownEpoch(epoch uint64) error {

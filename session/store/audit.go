@@ -146,6 +146,9 @@ func (a *audit) judge(at located, rec journal.JournalRecord) string {
 		if !d.Of(app) {
 			return fmt.Sprintf("it ends another attempt at command %q than the one that was begun", d.CommandID)
 		}
+		if e, ok := a.seen[halfOf(disposedKey(d.CommandID))]; ok {
+			return fmt.Sprintf("command %q was ended by record %d", d.CommandID, e.seq)
+		}
 	}
 	return ""
 }

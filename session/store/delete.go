@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/comity-dev/comity/session/event"
@@ -14,6 +15,14 @@ import (
 // that somebody owns is a *journal.LeaseHeldError, and nothing is removed. One
 // that is not there is no error.
 func (s *Store) Delete(ctx context.Context, id event.ID) error {
+	return s.deleteIf(ctx, id, func(uint64) bool { return true })
+}
+
+var errMovedOn = errors.New("the session has moved on")
+
+// deleteIf deletes a session if its tip, under its lease, is still what it is
+// to be deleted for; else the error is errMovedOn.
+func (s *Store) deleteIf(ctx context.Context, id event.ID, still func(tip uint64) bool) error {
 	lease, err := s.Acquire(ctx, id)
 	if err != nil {
 		return err
@@ -22,6 +31,13 @@ func (s *Store) Delete(ctx context.Context, id event.ID) error {
 	n, err := s.names(id)
 	if err != nil {
 		return err
+	}
+	tip, err := s.b.Ledger().Tip(ctx, n.ledger)
+	if err != nil {
+		return fmt.Errorf("delete session %s: %w", n.id, err)
+	}
+	if !still(tip.Seq) {
+		return errMovedOn
 	}
 	if err := s.erase(ctx, n); err != nil {
 		return err

@@ -58,6 +58,10 @@ func halfOfFingerprint(fp journal.Fingerprint) half {
 // own id, with the fingerprint that it has without the phase.
 func deliveryKey(id journal.CommandRecordID) string { return "delivery:" + id.CommandID.String() }
 
+// disposedKey is what a disposition is remembered by besides its own id: the
+// command that it is of.
+func disposedKey(commandID string) string { return "disposed:" + commandID }
+
 func newIndex(s *Store, n names) *index {
 	return &index{s: s, n: n, tail: make(map[half]entry), shards: shards{most: s.o.IndexCacheBytes}}
 }
@@ -94,17 +98,23 @@ func (x *index) set(key string, fp journal.Fingerprint, seq uint64) {
 // observe notes a record that is durable.
 func (x *index) observe(p pending, seq uint64) {
 	x.set(p.key, p.fp, seq)
-	if r, ok := p.rec.(journal.CommandRecord); ok && r.DeliveryPhase() == command.PhaseIntent {
+	switch r := p.rec.(type) {
+	case journal.CommandRecord:
+		if r.DeliveryPhase() != command.PhaseIntent {
+			return
+		}
 		if fp, err := r.NormalizedDeliveryFingerprint(); err == nil {
 			x.set(deliveryKey(r.PhysicalID()), fp, seq)
 		}
+	case journal.CommandDispositionRecord:
+		x.set(disposedKey(r.Disposition().CommandID), p.fp, seq)
 	}
 }
 
 // observeFrame notes a record that was found.
 func (x *index) observeFrame(ctx context.Context, seq uint64, f *journal.Frame) error {
 	p := pending{key: f.IndexKey(), fp: f.Fingerprint()}
-	if f.Family == journal.FamilyCommand && !journal.IsFallbackID(f.ID) {
+	if f.Family == journal.FamilyCommand && !journal.IsFallbackID(f.ID) || f.Family == journal.FamilyDisposition {
 		whole, err := x.s.whole(ctx, x.n, seq, f)
 		if err != nil {
 			return err
