@@ -1,0 +1,229 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/comity-dev/comity/session/event"
+	"github.com/comity-dev/comity/session/gate"
+	"github.com/comity-dev/comity/session/journal"
+	"github.com/comity-dev/comity/session/store"
+	"github.com/comity-dev/comity/storage"
+	"github.com/comity-dev/comity/storage/memstore"
+	"github.com/comity-dev/comity/storage/storagetest"
+)
+
+func damagedAt(seq uint64) func(storage.Record) (storage.Record, error) {
+	return func(rec storage.Record) (storage.Record, error) {
+		if rec.Seq == seq {
+			return rec, &storage.DamagedError{Name: ledger, Seq: seq}
+		}
+		return rec, nil
+	}
+}
+
+func TestCatalogFollowsTheSession(t *testing.T) {
+	now := time.UnixMilli(1_700_000_000_000)
+	b := closing(t, memstore.New())
+	s := newStore(t, b, &store.Options{Now: func() time.Time { return now }})
+	w := open(t, s)
+	at := event.Coordinates{Loop: loop, Turn: id(3)}
+	do := func(n int, body event.Body) journal.JournalRecord { return journal.NewEventRecord(in(body, n, at)) }
+	decision := gate.Decision{Action: gate.Approved, Scope: gate.ScopeOnce, By: gate.Decider{Kind: gate.Person}}
+	for _, tt := range []struct {
+		rec   journal.JournalRecord
+		state store.State
+		title string
+	}{
+		{ev(10), store.Idle, "session 10"},
+		{do(11, event.TurnStarted{Index: 1, Input: event.Text("\n  fix the build \nand more")}), store.Running, "fix the build"},
+		{do(12, event.GateOpened{Gate: id(900), Asks: gate.KindPermission}), store.Waiting, "fix the build"},
+		{note("1", "x"), store.Waiting, "fix the build"},
+		{do(13, event.GateResolved{Gate: id(900), Decision: decision}), store.Running, "fix the build"},
+		{journal.NewEventRecord(in(event.StepDone{Index: 1}, 14, event.Coordinates{Loop: loop, Turn: id(3), Step: id(4)})), store.Running, "fix the build"},
+		{do(15, event.TurnEnded{Outcome: event.Failed, Usage: event.Usage{Input: 5, Output: 7}}), store.Failed, "fix the build"},
+		{do(16, event.TurnStarted{Index: 2, Input: event.Text(strings.Repeat("ü", 100))}), store.Running, strings.Repeat("ü", 80)},
+		{do(17, event.TurnEnded{Outcome: event.Interrupted, Usage: event.Usage{Input: 1}}), store.Interrupted, strings.Repeat("ü", 80)},
+		{do(18, event.TurnStarted{Index: 3}), store.Running, strings.Repeat("ü", 80)},
+		{do(19, event.TurnEnded{Outcome: event.Done}), store.Idle, strings.Repeat("ü", 80)},
+		{journal.NewEventRecord(in(event.SessionStopped{}, 20, event.Coordinates{})), store.Stopped, strings.Repeat("ü", 80)},
+	} {
+		seq := mustAppend(t, w, tt.rec)
+		if err := w.SaveCatalog(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		e, err := s.Entry(t.Context(), session)
+		if err != nil || e.State != tt.state || e.Title != tt.title || e.LastSeq != seq || e.Seq != seq || e.Partial || e.Updated != now.UnixMilli() {
+			t.Errorf("behind %s: %+v, %v, want %s %q", tt.rec.IdempotencyID(), e, err, tt.state, tt.title)
+		}
+	}
+	e, _ := s.Entry(t.Context(), session)
+	if e.Events != 11 || e.Turns != 3 || e.Steps != 1 || e.Usage != (event.Usage{Input: 6, Output: 7}) {
+		t.Errorf("counts are %+v", e)
+	}
+	// It goes on over a restart, and over a crash behind the last row.
+	closed(t, w)
+	w = open(t, s)
+	mustAppend(t, w, do(21, event.TurnStarted{Index: 4}))
+	crash(t, w)
+	w = open(t, s)
+	seq := mustAppend(t, w, ev(22))
+	closed(t, w)
+	whole, err := s.Entry(t.Context(), session)
+	if err != nil || whole.Partial || whole.LastSeq != seq || whole.Events != 13 || whole.Turns != 4 || whole.State != store.Running {
+		t.Errorf("behind a crash: %+v, %v", whole, err)
+	}
+	again, err := s.RepairCatalog(t.Context(), session)
+	if err != nil || fmt.Sprint(again) != fmt.Sprint(whole) {
+		t.Errorf("RepairCatalog = %+v, %v, want %+v", again, err, whole)
+	}
+	if err := b.KV().Delete(t.Context(), ledger, 0); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := s.Entry(t.Context(), session); err != nil || !e.Partial || e.Seq != seq {
+		t.Errorf("without a row: %+v, %v", e, err)
+	}
+	w = open(t, s) // what is behind the checkpoint is not all
+	closed(t, w)
+	if e, err := s.Entry(t.Context(), session); err != nil || !e.Partial || e.LastSeq != seq+1 {
+		t.Errorf("a row that began late: %+v, %v", e, err)
+	}
+	if e, err := s.RepairCatalog(t.Context(), session); err != nil || e.Partial || e.Events != whole.Events {
+		t.Errorf("RepairCatalog = %+v, %v", e, err)
+	}
+	var list []store.Entry
+	for e, err := range s.Catalog(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, e)
+	}
+	if len(list) != 1 || list[0].Session != session {
+		t.Errorf("Catalog lists %+v", list)
+	}
+}
+
+// Whatever becomes of the catalog, appends do not notice; and it is told.
+func TestCatalogIsBestEffort(t *testing.T) {
+	b := closing(t, memstore.New())
+	f := storagetest.NewFaults(b, func(_ int, op, name string) storagetest.Fate {
+		if op == "put row" {
+			return storagetest.Lost
+		}
+		return storagetest.Pass
+	})
+	tr := &trouble{t: t}
+	s := newStore(t, f, &store.Options{Trouble: tr.tell, CheckpointRecords: 2})
+	told := &notes{err: errors.New("the caller's catalog")}
+	w, err := s.Open(t.Context(), session, &store.OpenOptions{Catalog: told})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, w, ev(10), ev(11), ev(10), note("1", "x"), ev(12))
+	if err := w.SaveCatalog(t.Context()); !errors.Is(err, storagetest.ErrFault) {
+		t.Errorf("SaveCatalog = %v", err)
+	}
+	closed(t, w)
+	if len(tr.list()) < 5 {
+		t.Errorf("trouble told: %v", tr.list())
+	}
+	if fmt.Sprint(told.seqs) != "[2 3 5]" {
+		t.Errorf("the caller's catalog was told of %v", told.seqs)
+	}
+	// A row of another session, or of nothing, is not believed.
+	good := newStore(t, b, nil)
+	for _, value := range []string{"garbage", `{"session":"` + string(id(2)) + `"}`, `{"session":"` + string(session) + `","last_seq":99,"epoch":1}`} {
+		_, revision, _ := b.KV().Get(t.Context(), ledger)
+		if _, err := b.KV().Put(t.Context(), ledger, revision, []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+		if e, err := good.Entry(t.Context(), session); err != nil || !e.Partial || e.Session != session || e.LastSeq != 0 {
+			t.Errorf("row %s: %+v, %v", value, e, err)
+		}
+		if r, err := good.Verify(t.Context(), session); err != nil || len(r.Problems) > 0 || len(r.Books) == 0 {
+			t.Errorf("row %s: Verify = %+v, %v", value, r, err)
+		}
+		w := open(t, good)
+		closed(t, w)
+		if e, err := good.RepairCatalog(t.Context(), session); err != nil || e.Partial || e.Events != 3 {
+			t.Errorf("row %s: RepairCatalog = %+v, %v", value, e, err)
+		}
+		if e, err := good.Entry(t.Context(), session); err != nil || e.Partial || e.Events != 3 {
+			t.Errorf("row %s, repaired: %+v, %v", value, e, err)
+		}
+	}
+}
+
+type notes struct {
+	seqs []uint64
+	err  error
+}
+
+func TestRetain(t *testing.T) {
+	now := time.UnixMilli(1_700_000_000_000)
+	b := closing(t, memstore.New())
+	s := newStore(t, b, &store.Options{Now: func() time.Time { return now }, InlineBytes: 100})
+	var last *store.Writer
+	begin := func(n int) {
+		t.Helper()
+		w, err := s.Open(t.Context(), id(n), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustAppend(t, w, note("1", strings.Repeat("x", 200)))
+		last = w
+	}
+	for n := 1; n <= 4; n++ {
+		begin(n)
+		closed(t, last)
+		now = now.Add(time.Hour)
+	}
+	begin(5) // held
+	if err := last.SaveCatalog(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer last.Close()
+	begin(6) // a crash: its entry does not say all
+	crash(t, last)
+	now = now.Add(24 * time.Hour)
+	// What a Delete that died left.
+	if _, err := b.Blobs().Put(t.Context(), "sessions/"+string(id(9))+"/content", storage.Digest{}, strings.NewReader("x")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Retain(t.Context(), store.Policy{MaxAge: 24*time.Hour + 90*time.Minute, KeepNewest: 1})
+	if err != nil || fmt.Sprint(r.Deleted) != fmt.Sprint([]any{id(1), id(2), id(3)}) && fmt.Sprint(r.Deleted) != fmt.Sprint([]any{id(3), id(2), id(1)}) {
+		t.Errorf("Retain = %+v, %v", r, err)
+	}
+	if r.Kept != 3 || fmt.Sprint(r.Repaired) != fmt.Sprint([]any{id(6)}) || fmt.Sprint(r.Leftovers) != fmt.Sprint([]any{id(9)}) {
+		t.Errorf("Retain = %+v", r)
+	}
+	now = now.Add(48 * time.Hour)
+	r, err = s.Retain(t.Context(), store.Policy{MaxAge: time.Hour})
+	if err != nil || len(r.Deleted) != 2 || r.Held != 1 || r.Kept != 1 {
+		t.Errorf("Retain again = %+v, %v", r, err)
+	}
+	var ids []event.ID
+	for id, err := range s.Sessions(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	if fmt.Sprint(ids) != fmt.Sprint([]any{id(5)}) {
+		t.Errorf("left are %v", ids)
+	}
+	for _, p := range []store.Policy{{}, {MaxAge: -1}, {MaxAge: 1, KeepNewest: -1}} {
+		if _, err := s.Retain(t.Context(), p); err == nil {
+			t.Errorf("Retain(%+v): no error", p)
+		}
+	}
+}
+
+func (n *notes) NoteEvent(_ context.Context, _ event.Event, seq uint64) error {
+	n.seqs = append(n.seqs, seq)
+	return n.err
+}
