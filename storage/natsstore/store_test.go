@@ -36,13 +36,14 @@ func TestReadAsksSeldom(t *testing.T) {
 			add("b", []byte("z"))
 		}
 	}
-	asked := func(do func()) uint64 {
-		before := natsstore.Conn(s).Stats().OutMsgs
+	asked := func(do func()) (questions, bytes uint64) {
+		before := natsstore.Conn(s).Stats()
 		do()
-		return natsstore.Conn(s).Stats().OutMsgs - before
+		after := natsstore.Conn(s).Stats()
+		return after.OutMsgs - before.OutMsgs, after.InBytes - before.InBytes
 	}
 	for from := uint64(1); from <= records; from += 173 {
-		n := asked(func() {
+		n, bytes := asked(func() {
 			for rec, err := range s.Ledger().Read(t.Context(), "a", from) {
 				if err != nil || string(rec.Data) != fmt.Sprint("record ", from) {
 					t.Errorf("record %d = %q, %v", from, rec.Data, err)
@@ -50,12 +51,12 @@ func TestReadAsksSeldom(t *testing.T) {
 				break
 			}
 		})
-		if n > 20 {
-			t.Errorf("record %d of %d was found in %d questions", from, records, n)
+		if n > 20 || bytes > 64<<10 {
+			t.Errorf("record %d of %d was found in %d questions and %d bytes", from, records, n, bytes)
 		}
 	}
 	n := 0
-	if q := asked(func() {
+	if q, _ := asked(func() {
 		for _, err := range s.Ledger().Read(t.Context(), "a", 1) {
 			if n++; err != nil {
 				t.Fatal(err)
@@ -254,5 +255,31 @@ func TestBlobAge(t *testing.T) {
 	got, err := s.Blobs().Put(t.Context(), "s", storage.Digest{}, strings.NewReader("content"))
 	if err != nil || got.Age < age {
 		t.Errorf("Put of what is there = %+v, %v: its age was %v", got, err, age)
+	}
+}
+
+// A server that has lost what it acknowledged is not believed by the store that
+// it was acknowledged to.
+func TestServerThatForgot(t *testing.T) {
+	srv := startServer(t, serverOptions(t))
+	s := open(t, srv, natsstore.Options{})
+	tip, err := s.Ledger().Append(t.Context(), "a", storage.Tip{}, []byte("one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := natsstore.Conn(s).Request("$JS.API.STREAM.PURGE.comity_ledgers", nil, 5*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	natsstore.SetTimeout(s, 300*time.Millisecond)
+	calls := map[string]error{}
+	_, calls["Tip"] = s.Ledger().Tip(t.Context(), "a")
+	_, calls["Append"] = s.Ledger().Append(t.Context(), "a", tip, []byte("two"))
+	calls["Delete"] = s.Ledger().Delete(t.Context(), "a")
+	for _, calls["Read"] = range s.Ledger().Read(t.Context(), "a", 1) {
+	}
+	for call, err := range calls {
+		if !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "was acknowledged") {
+			t.Errorf("%s = %v, want ErrUnavailable, and that it was acknowledged", call, err)
+		}
 	}
 }
