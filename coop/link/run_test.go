@@ -85,7 +85,9 @@ func TestLastWordArrives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := duo()
 		b.Append(100, 30_000)
-		x, y := pairOf(t, a, b)
+		left, right := linktest.Pair()
+		x := start(t, linktest.ConfigOf(a, true), a, left)
+		y := start(t, linktest.ConfigOf(b, false), b, lazy{right})
 		a.Listen(func() { go x.Leave("done") })
 		var bye *link.GoodbyeError
 		if err := <-y.done; !errors.As(err, &bye) {
@@ -95,6 +97,14 @@ func TestLastWordArrives(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// lazy is an end whose reader takes its time.
+type lazy struct{ io.ReadWriteCloser }
+
+func (l lazy) Read(b []byte) (int, error) {
+	time.Sleep(time.Second) // virtual
+	return l.ReadWriteCloser.Read(b)
 }
 
 func TestBothLeaveAtOnce(t *testing.T) {

@@ -156,6 +156,21 @@ func TestAgainLeavesOutWhatLandsMeanwhile(t *testing.T) {
 	}
 }
 
+// But what is reported as refused meanwhile was judged before, and is.
+func TestAgainBringsWhatWasRefusedMeanwhile(t *testing.T) {
+	a, b := duo()
+	b.Append(3, 100)
+	h := greeted(t, a, b)
+	h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+	h.out()
+	h.say(link.Again{}.Append(nil))
+	h.say(link.Report{Batch: 1, NotStored: 3, Blocked: []event.Blocked{{Stream: b.Stream, Seq: 1, Why: link.NotStored}}}.Append(nil))
+	h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+	if n := count(h.out(), link.TypeEvents); n != 1 {
+		t.Error("what was refused meanwhile is not sent again")
+	}
+}
+
 // The first exchange is over when the journal has what came before the level.
 func TestLevelWaitsForTheJournal(t *testing.T) {
 	a, b := duo()
