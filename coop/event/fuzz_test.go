@@ -28,6 +28,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(sealJSON(f, map[string]any{"kind": "session_closed", "a": 1}))
 	f.Add(bytes.Replace(sealJSON(f, map[string]any{"kind": "new", "a": map[string]any{"kind": "session_closed"}}), []byte(`"seq":1`), []byte(`"seq":0`), 1))
 	f.Add(sealJSON(f, map[string]any{"kind": "session_closed", "a": map[string]any{"kind": "claim_acquired"}, "reason": "r", "session": "s"}))
+	f.Add(sealJSON(f, map[string]any{"kind": "new", "a": map[string]any{"kind": "session_closed"}, "reason": "r", "session": "s"}))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		given := bytes.Clone(raw)
 		e, err := event.Parse(raw)

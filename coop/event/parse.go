@@ -29,11 +29,11 @@ const (
 // Parse keeps raw as the event's Raw; the caller must not change it.
 func Parse(raw []byte) (*Event, error) { return (*Parser)(nil).Parse(raw) }
 
-// A Parser parses the events of many streams as Parse does. What the events of one
-// stream share it holds once and checks once. The zero Parser is ready; it is not
-// safe for concurrent use.
+// A Parser parses events as Parse does. What the events of a stream share it holds
+// once and checks once, for as many streams as it has room for. The zero Parser is
+// ready; it is not safe for concurrent use.
 type Parser struct {
-	origins map[ident.Stream]origin
+	origins [64]origin // by slot: the last one seen
 }
 
 // An origin is what all events of a stream say of it.
@@ -42,8 +42,6 @@ type origin struct {
 	stream ident.Stream
 	pk     string
 }
-
-const maxOrigins = 4096 // a Parser knows at once
 
 // Parse is the function Parse.
 func (of *Parser) Parse(raw []byte) (*Event, error) {
@@ -74,24 +72,24 @@ func (of *Parser) parse(env *envelope, raw []byte) (*Event, error) {
 // known is the origin of an event of a stream that had an event before, nil for any
 // other.
 func (of *Parser) known(env *envelope) *origin {
-	if of == nil {
+	s := quoted(env.stream)
+	if of == nil || len(s) != streamBytes {
 		return nil
 	}
-	o, ok := of.origins[ident.Stream(quoted(env.stream))]
-	if !ok || string(quoted(env.repo)) != string(o.repo) || string(quoted(env.pk)) != o.pk {
+	o := of.slot(s[0], s[1], s[streamBytes-1])
+	if string(s) != string(o.stream) || string(quoted(env.repo)) != string(o.repo) || string(quoted(env.pk)) != o.pk {
 		return nil
 	}
-	return &o
+	return o
 }
 
 func (of *Parser) keep(e *Event) {
-	if of.origins == nil {
-		of.origins = map[ident.Stream]origin{}
-	}
-	if len(of.origins) == maxOrigins {
-		clear(of.origins)
-	}
-	of.origins[e.Stream] = origin{e.Repo, e.Stream, e.PK}
+	*of.slot(e.Stream[0], e.Stream[1], e.Stream[streamBytes-1]) = origin{e.Repo, e.Stream, e.PK}
+}
+
+// slot is where the origin of a stream is held, by digits of its node and its run.
+func (of *Parser) slot(a, b, c byte) *origin {
+	return &of.origins[(int(a)+int(b)*5+int(c)*29)%len(of.origins)]
 }
 
 // A parsed event lies in memory together with its signature.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -268,5 +269,28 @@ func TestKeyHasOneSpelling(t *testing.T) {
 	a, b, c := event.Key{Stream: streamA, Seq: 9}, event.Key{Stream: streamA, Seq: 10}, event.Key{Stream: streamB, Seq: 1}
 	if a.Compare(b) != -1 || b.Compare(a) != 1 || b.Compare(c) != -1 || c.Compare(a) != 1 || a.Compare(a) != 0 {
 		t.Error("keys are not ordered by stream, then number")
+	}
+}
+
+// What a Parser knows of a stream lets nothing pass that Parse refuses, and gives no
+// event the names of another.
+func TestAParserHoldsEachEventToItsOwnNames(t *testing.T) {
+	var p event.Parser
+	good := sealJSON(t, closed)
+	if _, err := p.Parse(good); err != nil {
+		t.Fatal(err)
+	}
+	otherKey, otherRepo := strings.Repeat("0f", 32), strings.Repeat("ab", 16)
+	var form *event.FormError
+	bad := sealJSON(t, closed, func(env map[string]any) { env["pk"] = otherKey })
+	if _, err := p.Parse(bad); !errors.As(err, &form) || form.Reason != event.Identity {
+		t.Errorf("with another key under the same stream: %v, want %s", err, event.Identity)
+	}
+	e, err := p.Parse(sealJSON(t, closed, func(env map[string]any) { env["repo"] = otherRepo }))
+	if err != nil || string(e.Repo) != otherRepo {
+		t.Errorf("of another repository: %+v, %v", e, err)
+	}
+	if e, err := p.Parse(good); err != nil || !e.Verify() || e.Hash != sha256.Sum256(good) {
+		t.Errorf("the first again: %+v, %v", e, err)
 	}
 }
