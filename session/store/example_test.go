@@ -52,14 +52,14 @@ func Example() {
 	page, err := sessions.Page(ctx, store.PageRequest{SessionID: session})
 	check(err)
 	for _, item := range page.Items {
-		fmt.Println(item.Seq, item.Family, item.Kind)
+		fmt.Println(item.Seq, item.Family)
 	}
 	check(w.Close())
 	// Output:
 	// open turns: 1 of session true
 	// 2 event
 	// 3 event
-	// 5 opaque acme.cache
+	// 5 opaque
 	// 7 event
 }
 
