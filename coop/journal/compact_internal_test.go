@@ -393,6 +393,14 @@ func TestEventAboveTheHeadBringsTheStreamBackWhole(t *testing.T) {
 		t.Errorf("mark = %+v, want 4", got)
 	}
 
+	m, j, o, all = droppedOrigin(t) // too far ahead to wait: what comes before it is wanted all the same
+	far := m.sealBy(o.key, o.stream(), 400, 500, all[1], session("b2"))
+	r = m.ingest(j, far)
+	wantOutcomes(t, r, "capacity")
+	if d := cmp.Diff([]event.Blocked{{Stream: o.stream(), Seq: 1, Why: event.Waiting}}, r.Blocked); d != "" || j.Marks()[o.stream()].Seq != 0 {
+		t.Errorf("blocked (-want +got):\n%s", d)
+	}
+
 	m, j, o, all = droppedOrigin(t) // in one batch with what had been held
 	three = m.sealBy(o.key, o.stream(), 3, 30, all[1], session("b2"))
 	wantOutcomes(t, m.ingest(j, three, all[0], all[1]), "accepted", "accepted", "accepted")
@@ -694,6 +702,16 @@ func TestRuntimeThatWasAwayForLongerThanTheRetentionEndsWhatItHad(t *testing.T) 
 		if beat, ok := b.Beat(); !ok || !told(a, beat, 0) {
 			t.Error("it does not speak after that")
 		}
+		if restart { // a session that is opened after that goes on when this run ends
+			mb.append(b, session("b1"))
+			b.lock()
+			b.forsake()
+			b.unlock()
+			mb.append(b, session("b2"))
+			if got := first(t, b, b.Stream()).Sessions; !slices.Equal(got, []string{"b1"}) {
+				t.Errorf("sessions that go on in the next stream: %v", got)
+			}
+		}
 		mb.append(b, session("b2"))
 		b = mb.start("b2") // what the new run has goes on
 		mb.append(b, session("b3"))
@@ -828,4 +846,33 @@ func TestTakingInAnEarlierRunReachesWhoWasAway(t *testing.T) {
 	if ma.compact(a, force); a.heads[taker] != nil || a.heads[offer.Stream] != nil {
 		t.Error("they stay for longer than the retention")
 	}
+}
+
+// bob's session lives on in a later run, for longer than the retention. The run in
+// which it began is silent since then; its runtime is not.
+func TestEarlierRunOfALivingRuntimeIsNotGivenUp(t *testing.T) {
+	m, bob := lasting(t, "ada"), keyOf(t, "bob")
+	m.cfg.Trust = trust(bob)
+	j := m.start()
+	record := ident.NewRecord()
+	o := m.origin(bob, event.StreamSucceeded{Record: record, Run: 1})
+	one := o.last
+	two := m.sealBy(bob, o.stream(), 2, 11, one, session("b1"))
+	three := m.acquire(bob, o.stream(), two, 12, "b1", "a")
+	next := m.origin(bob, event.StreamSucceeded{Record: record, Run: 2, Sessions: []string{"b1"}, Streams: []ident.Stream{o.stream()}})
+	m.ingest(j, one, two, three, next.last)
+	told(j, o.beat(), 0)
+	for _, days := range []time.Duration{31, 31} {
+		m.clock.Advance(days * 24 * time.Hour)
+		next.clock.Advance(days * 24 * time.Hour)
+		if !told(j, next.beat(), 0) {
+			t.Fatal("the beat is not taken")
+		}
+		wantDropped(t, m.compact(j, force))
+	}
+	if got := standings(j); len(got) != 1 {
+		t.Errorf("standings = %v", got)
+	}
+	m.clock.Advance(31 * 24 * time.Hour)
+	wantDropped(t, m.compact(j, force), o.stream(), next.stream())
 }

@@ -20,6 +20,8 @@ type course struct {
 	run   []*candidate          // taken, up to end
 	fills map[uint64]*candidate // taken in places that were lost
 	block *event.Blocked        // the first refusal
+
+	returned bool // the stream had been dropped, and is wanted whole now
 }
 
 // course returns that of a stream, a new one when it is the first event of it.

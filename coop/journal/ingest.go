@@ -182,6 +182,9 @@ func (i *intake) finish() {
 // refused of what is held blocks nothing.
 func (s *course) blocked(j *Journal) (event.Blocked, bool) {
 	var b event.Blocked
+	if s.returned && s.block != nil && s.block.Why == event.Capacity { // what comes before it is wanted
+		return event.Blocked{Stream: s.stream, Seq: j.end(s.stream).seq + 1, Why: event.Waiting}, true
+	}
 	blocked := s.block != nil && (s.block.Seq > j.end(s.stream).seq || s.block.Why == event.Forked)
 	if blocked {
 		b = *s.block

@@ -356,3 +356,31 @@ func TestLivenessWhileReloading(t *testing.T) {
 		t.Errorf("liveness (-want +got):\n%s", d)
 	}
 }
+
+// The disk lost a run in the middle, and a peer has it: what the latest run carries
+// on is still carried.
+func TestEarlierRunThatComesBackDropsNothing(t *testing.T) {
+	m := newMachine(t, "ada")
+	ls, record := newLineages(), ident.NewRecord()
+	var runs []ident.Stream
+	begin := func(run uint64, named ...ident.Stream) *event.Event {
+		s := m.streamOf(m.cfg.Key)
+		runs = append(runs, s)
+		return m.sealBy(m.cfg.Key, s, 1, run, nil, event.StreamSucceeded{Record: record, Run: run, Sessions: []string{"a1"}, Streams: sorted(named...)})
+	}
+	one := begin(1)
+	two := begin(2, runs[0])
+	three := begin(3, runs[0], runs[1])
+	ls.observe(one, false)
+	ls.observe(m.sealBy(m.cfg.Key, runs[0], 2, 10, one, session("a1")), false)
+	ls.observe(three, false)
+	ls.observe(two, false)
+	ls.observe(m.sealBy(m.cfg.Key, runs[1], 2, 11, two, event.SessionClosed{Session: "a1", Reason: "done"}), false)
+	l := ls.of(record)
+	if !l.goesOn[runs[0]] || !l.goesOn[runs[1]] || !l.goesOn[runs[2]] || l.last != runs[2] {
+		t.Errorf("going on: %v", l.goesOn)
+	}
+	if len(l.opened["a1"]) != 1 {
+		t.Error("a close in an earlier run that comes late ends what may have been opened since")
+	}
+}

@@ -122,7 +122,6 @@ func (j *Journal) readBack(recs []seglog.Record) {
 		}
 	}
 	r := newReload(j)
-	j.arrivals = slices.Clone(j.arrivals)
 	for _, stored := range recs {
 		if rec, err := j.seal.open(stored.Data); err == nil {
 			r.event(rec.payload, stored.Index, rec.sealed)

@@ -34,5 +34,6 @@ func (i *intake) returns(s *course, c *candidate) event.Reason {
 		return event.Capacity
 	}
 	i.j.lift(s.stream)
+	s.returned = true
 	return ""
 }
