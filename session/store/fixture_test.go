@@ -35,6 +35,7 @@ var backends = map[string]func(t testing.TB) storage.Backend{
 		}
 		return closing(t, s)
 	},
+	"natsstore": natsBackend,
 }
 
 func closing(t testing.TB, b storage.Backend) storage.Backend {
@@ -48,7 +49,12 @@ func closing(t testing.TB, b storage.Backend) storage.Backend {
 
 func each(t *testing.T, test func(t *testing.T, b storage.Backend)) {
 	for name, open := range backends {
-		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+		t.Run(name, func(t *testing.T) {
+			if name == "natsstore" && testing.Short() {
+				t.Skip("a server for each test")
+			}
+			test(t, open(t))
+		})
 	}
 }
 
