@@ -275,3 +275,27 @@ func TestDefaultLimitsAreConsistent(t *testing.T) {
 		t.Error("a trigger is not below its limit")
 	}
 }
+
+func TestSealBringsAScopeIntoOrder(t *testing.T) {
+	k := testKey(t)
+	entry := func(stored string) scope.Entry {
+		e, err := scope.Parse(stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	given := scope.Set{entry("path:b"), entry("path:a"), entry("path:b")}
+	e, err := event.Seal(k, testHeader(t, k), event.ClaimAcquired{Session: "s", Mode: event.ModeAdvisory, Scope: given})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := e.Body.(event.ClaimAcquired).Scope.Strings(); !slices.Equal(got, []string{"path:a", "path:b"}) || given[0] != entry("path:b") {
+		t.Errorf("sealed scope %v of %v", got, given)
+	}
+	var bound *event.BoundError
+	body := event.ClaimAcquired{Session: "s", Mode: event.ModeAdvisory, Scope: scope.Set{{}}}
+	if _, err := event.Seal(k, testHeader(t, k), body); !errors.As(err, &bound) || bound.Field != "scope" {
+		t.Errorf("with an entry that covers nothing: %v", err)
+	}
+}
