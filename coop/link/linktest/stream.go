@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -71,11 +72,16 @@ func (s suite) order(t *testing.T) {
 	}
 }
 
-// manyBytes is more than any carrier may keep for a reader that does not read.
-const manyBytes = 64 << 20
+// manyBytes is more than any carrier may keep for a reader that is slow.
+const manyBytes = 24 << 20
+
+// slowReads is how many bytes a slow reader reads, one at a time: long enough for
+// a carrier without a bound to take all.
+const slowReads = 1 << 19
 
 func (s suite) backpressure(t *testing.T) {
 	a, b := s.open(t)
+	var took atomic.Bool
 	wait := async(func() error {
 		piece := make([]byte, 1<<20)
 		for range manyBytes / len(piece) {
@@ -83,14 +89,20 @@ func (s suite) backpressure(t *testing.T) {
 				return err
 			}
 		}
+		took.Store(true)
 		return nil
 	})
-	if _, err := io.ReadFull(b, make([]byte, 1)); err != nil {
-		t.Fatal(err)
+	for n := 0; n < slowReads && !took.Load(); n++ {
+		if _, err := io.ReadFull(b, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if took.Load() {
+		t.Errorf("of %d bytes %d were read, and the carrier took all", manyBytes, slowReads)
 	}
 	b.Close()
-	if err := wait(); err == nil {
-		t.Errorf("a carrier took %d bytes that nobody read", manyBytes)
+	if err := wait(); err == nil && !took.Load() {
+		t.Error("a write whose reader is gone = nil, want an error")
 	}
 }
 
@@ -127,23 +139,26 @@ func (s suite) closeEnds(t *testing.T) {
 }
 
 func (s suite) halfClose(t *testing.T) {
-	a, b := s.open(t)
 	want := pattern(10_000)
+	a, b := s.open(t)
 	if err := writeAll(a, want); err != nil {
 		t.Fatal(err)
 	}
+	a.Close()
+	if got, err := io.ReadAll(b); !bytes.Equal(got, want) {
+		t.Errorf("%d of %d bytes were read that were written before Close: %v", len(got), len(want), err)
+	}
+
+	a, b = s.open(t)
 	half, ok := a.(interface{ CloseWrite() error })
-	if ok {
-		half.CloseWrite()
-	} else {
-		a.Close()
-	}
-	got, err := io.ReadAll(b)
-	if !bytes.Equal(got, want) {
-		t.Errorf("%d of %d bytes were read that were written before the end: %v", len(got), len(want), err)
-	}
 	if !ok {
 		return
+	}
+	if err := errors.Join(writeAll(a, want), half.CloseWrite()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(b); !bytes.Equal(got, want) || err != nil {
+		t.Errorf("%d of %d bytes were read that were written before CloseWrite: %v", len(got), len(want), err)
 	}
 	if err := writeAll(b, want); err != nil {
 		t.Fatal(err)
