@@ -39,11 +39,6 @@ func (t *table[V]) put(id event.ID, v V) {
 	}
 }
 
-func (t *table[V]) get(id event.ID) (V, bool) {
-	v, ok := t.byID[id]
-	return v, ok
-}
-
 // take returns the value and forgets it.
 func (t *table[V]) take(id event.ID) (V, bool) {
 	v, ok := t.byID[id]
