@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,6 +18,7 @@ import (
 	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/coop/journal"
 	"github.com/comity-dev/comity/coop/link"
+	"github.com/comity-dev/comity/coop/link/linktest"
 	"github.com/comity-dev/comity/internal/clock"
 	"github.com/comity-dev/comity/internal/vfs"
 )
@@ -29,6 +32,7 @@ type node struct {
 	key   *ident.Key
 	clock *clock.Fake
 	deaf  map[ident.NodeID]bool
+	news  func() // called under the journal's lock
 }
 
 func newNode(t *testing.T, name string, booted time.Duration) *node {
@@ -42,9 +46,10 @@ func newNode(t *testing.T, name string, booted time.Duration) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{t: t, key: key, clock: clock.NewFake(time.Unix(1e9, 0), booted, "boot"), deaf: map[ident.NodeID]bool{}}
+	n := &node{t: t, key: key, clock: clock.NewFake(time.Unix(1e9, 0), booted, "boot"), deaf: map[ident.NodeID]bool{}, news: func() {}}
 	n.Journal, err = journal.OpenOn(t.Context(), journal.Config{
 		Key: key, Repo: repo, Machine: name, Trust: func(id ident.NodeID) bool { return !n.deaf[id] },
+		Observe: func(journal.View, journal.Arrival, fold.Changes) { n.news() },
 	}, vfs.OS(), n.clock)
 	if err != nil {
 		t.Fatal(err)
@@ -80,13 +85,44 @@ func (n *node) held() map[ident.Stream]uint64 {
 // linked joins two nodes.
 func linked(t *testing.T, a, b *node) *wire {
 	t.Helper()
-	config := func(n *node, dialer bool) link.Config {
-		return link.Config{
-			Key: n.key, Card: link.Card{Repo: n.Repository(), Instance: ident.NewInstance(), Fold: fold.Version},
-			Dialer: dialer, Trust: func(ident.NodeID) bool { return true },
-		}
+	return joinOn(t, time.Hour, [2]link.Config{a.config(true), b.config(false)}, [2]link.Journal{a, b})
+}
+
+func (n *node) config(dialer bool) link.Config {
+	return link.Config{
+		Key: n.key, Card: link.Card{Repo: n.Repository(), Instance: ident.NewInstance(), Fold: fold.Version},
+		Dialer: dialer, Trust: func(ident.NodeID) bool { return true },
 	}
-	return joinOn(t, time.Hour, [2]link.Config{config(a, true), config(b, false)}, [2]link.Journal{a, b})
+}
+
+// Links at work between journals that write all the time: news comes under the
+// journal's lock, and holds nobody up.
+func TestJournalsWriteWhileTheyAreLinked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newNode(t, "ada", time.Hour), newNode(t, "bob", 50*time.Hour)
+		a.write(1)
+		left, right := linktest.Pair()
+		x, y := start(t, a.config(true), a, left), start(t, b.config(false), b, right)
+		synctest.Wait()
+		a.news, b.news = x.News, y.News
+		var writers sync.WaitGroup
+		for _, n := range []*node{a, b} {
+			for range 4 {
+				writers.Go(func() { n.write(50) })
+			}
+		}
+		writers.Wait()
+		synctest.Wait()
+		same(t, a, b)
+		for i, r := range []*running{x, y} {
+			if st := r.Stats(); !st.Up || !st.Joined || st.Duplicate > 0 || st.Rejected > 0 {
+				t.Errorf("link %d: %+v", i, st)
+			}
+		}
+		x.stop()
+		<-x.done
+		<-y.done
+	})
 }
 
 func same(t *testing.T, nodes ...*node) {
