@@ -33,7 +33,7 @@
 // that changed. From the peer's marks it knows what the peer lacks, and sends it
 // as soon as it is there: in batches, at most [Window] of them without their
 // report. What was sent counts as held, so no event crosses a link twice in one
-// direction. The report names the streams that get no further, and the sender
+// direction, unless its receiver refused it and asks again. The report names the streams that get no further, and the sender
 // leaves those alone: until the peer's marks are past that place, or until it
 // says "again". Nothing is queued: each frame is made when the one before it is
 // out, of what is true then.
