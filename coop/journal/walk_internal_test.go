@@ -212,9 +212,13 @@ func TestAtTheBounds(t *testing.T) {
 	if h.Events != lim.NodeEvents+lim.Streams-1+2 || h.Streams != lim.Streams+1 {
 		t.Errorf("%d events in %d streams", h.Events, h.Streams)
 	}
+	m.clock.Advance(pastSilence)
 	start := time.Now()
-	m.compact(j, Policy{})
-	t.Logf("a compaction that finds nothing to drop: %v", time.Since(start))
+	r := m.compact(j, Policy{})
+	t.Logf("a compaction in which all are due and stay: %v", time.Since(start))
+	if wantDropped(t, r); r.Kept != lim.Streams {
+		t.Errorf("%d silent streams stay, want %d", r.Kept, lim.Streams)
+	}
 	start = time.Now()
 	n := m.start()
 	t.Logf("the reload: %v", time.Since(start))
