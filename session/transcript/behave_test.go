@@ -136,6 +136,15 @@ func TestCallsStandInTheirOrder(t *testing.T) {
 	wantTree(t, "calls", s, []string{"turn done", "  tool_call T done one", "  tool_call T done two", "  message meanwhile", "note The session stopped.", "stopped"})
 }
 
+// A step ends with its last word, or where the next one begins.
+func TestSteps(t *testing.T) {
+	s := begun().step(1).event(say("a")).step(2).event(say("b")).event(event.StepDone{Index: 2}).step(3).event(say("c"))
+	s.event(event.TurnEnded{Outcome: event.Done}).turn(2).event(event.TurnStarted{Index: 2}).step(4).event(say("d"))
+	wantTree(t, "steps", s, []string{
+		"turn done", "  step", "    message a", "  step", "    message b", "  step", "    message c", "turn open", "  step", "    message d", "running",
+	})
+}
+
 func TestWhatComesLate(t *testing.T) {
 	s := begun().event(called(11)).event(event.GateOpened{Gate: id(21), Call: id(11), Asks: gate.KindPermission, Subject: "T"})
 	s.event(event.TurnEnded{Outcome: event.Interrupted})
@@ -144,6 +153,9 @@ func TestWhatComesLate(t *testing.T) {
 	wantTree(t, "late", s, []string{
 		"turn interrupted", "  tool_call T open", "    gate open", "turn open", "  gate denied late", "  tool_call T done late late", "running",
 	})
+	s = begun().event(called(11)).turn(2).event(say("a")).event(finished(11, "late"))
+	wantTree(t, "behind a turn that is not there", s, []string{"turn open", "  tool_call T open", "turn open", "  message a", "  tool_call T done late late", "running"},
+		"what follows is of a turn whose start")
 }
 
 func TestWhatCannotBeBound(t *testing.T) {
@@ -210,6 +222,44 @@ func TestMoreDelegatesThanAreHeld(t *testing.T) {
 	}
 	if !strings.Contains(all, "delegate a open part") || len(warnings) > 0 {
 		t.Errorf("no part is said to be one, or there are warnings: %q", warnings)
+	}
+}
+
+// A loop that is heard of again does not push out the one that it stands in, though that
+// was heard of longest ago.
+func TestPartsStandInTheirParent(t *testing.T) {
+	p, c := event.Coordinates{Session: id(1), Loop: id(3)}, event.Coordinates{Session: id(1), Loop: id(4)}
+	s := begun().event(event.DelegateStarted{Loop: p.Loop, Agent: "p"}).eventAt(p, say("p1")).eventAt(p, event.DelegateStarted{Loop: c.Loop, Agent: "c"})
+	for n := range 63 {
+		s.event(event.DelegateStarted{Loop: id(1000 + n), Agent: "a"})
+	}
+	s.eventAt(c, say("c1")).eventAt(p, say("p2")).event(event.DelegateEnded{Loop: p.Loop, Outcome: event.Done})
+	got, warnings := tree(t, s.records)
+	all := strings.Join(got, "\n")
+	want := "  delegate p done\n    message p1\n    delegate c open part\n    message p2\n    delegate c open\n      message c1\n"
+	if !strings.Contains(all, want) || len(warnings) > 0 {
+		t.Errorf("%s\nwant %s, warnings %q", all, want, warnings)
+	}
+	for _, f := range []transcript.Format{transcript.Markdown, transcript.HTML} {
+		if got, _ := write(t, f, nil, s.records...); !strings.Contains(got, "shown in part") {
+			t.Errorf("%s does not say that it shows a part", f)
+		}
+	}
+}
+
+func TestWarningsAreCounted(t *testing.T) {
+	s := begun()
+	for n := range 250 {
+		s.event(finished(1000+n, ""))
+	}
+	if _, warnings := tree(t, s.records); len(warnings) != 100 {
+		t.Errorf("%d warnings listed, want 100", len(warnings))
+	}
+	for _, f := range formats {
+		got, sum := write(t, f, nil, s.records...)
+		if sum.Warnings != 250 || !strings.Contains(got, "and 150 more") && !strings.Contains(got, `"more_warnings":150`) {
+			t.Errorf("%s: %d warnings, want 250, and 150 that are counted", f, sum.Warnings)
+		}
 	}
 }
 
@@ -308,6 +358,16 @@ func TestErrors(t *testing.T) {
 				t.Errorf("%s to a disk with %d bytes left = %v, want %v", f, left, err, errDisk)
 			}
 		}
+		// It reads no further than it can write.
+		endless := &tape{next: func(n uint64) journal.JournalRecord {
+			if n > 10_000 {
+				return nil
+			}
+			return newScript().turn(1).event(say(strings.Repeat("x", 1000))).records[0]
+		}}
+		if _, err := transcript.Write(t.Context(), &badWriter{10_000}, endless, f, nil); !errors.Is(err, errDisk) || endless.n > 100 {
+			t.Errorf("%s to a full disk = %v after %d records", f, err, endless.n)
+		}
 		tp := tapeOf(whole()[:7])
 		tp.err = errDisk
 		var read *transcript.ReadError
@@ -354,6 +414,11 @@ func TestTemporaryFiles(t *testing.T) {
 		}
 		if _, err := transcript.Write(t.Context(), new(strings.Builder), tapeOf(s.records), f, &transcript.Options{TempDir: dir + "/none"}); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s without a folder = %v, want %v", f, err, os.ErrNotExist)
+		}
+		// The same when it shows only while the delegate is put in its place.
+		held := begun().event(event.DelegateStarted{Loop: a.Loop, Agent: "a"}).eventAt(a, called(11)).eventAt(a, say(strings.Repeat("long ", 20000))).event(event.DelegateEnded{Loop: a.Loop, Outcome: event.Done})
+		if _, err := transcript.Write(t.Context(), new(strings.Builder), tapeOf(held.records), f, &transcript.Options{TempDir: dir + "/none"}); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s without a folder at the end = %v, want %v", f, err, os.ErrNotExist)
 		}
 	}
 }

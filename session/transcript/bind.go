@@ -62,7 +62,6 @@ func (b *builder) toolCalled(l *loop, at mark, body event.ToolCalled) {
 	c := &call{mark: at, id: body.Call, name: body.Name, use: body.Use, input: b.cut(body.Input), outcome: open}
 	it := l.push(c, true, len(c.input.s)+entryBytes)
 	b.calls[c.id] = &openCall{l, it, c}
-	b.flush(l, false)
 }
 
 func (b *builder) toolFinished(l *loop, at mark, body event.ToolFinished) {
@@ -72,7 +71,6 @@ func (b *builder) toolFinished(l *loop, at mark, body event.ToolFinished) {
 		wait.call.outcome, wait.call.millis, wait.call.result = string(body.Outcome), body.Millis, result
 		wait.loop.grow(wait.item, n)
 		wait.item.open = false
-		b.flush(wait.loop, false)
 		return
 	}
 	c := &call{mark: at, id: body.Call, outcome: string(body.Outcome), millis: body.Millis, result: result, late: true}
@@ -110,7 +108,6 @@ func (b *builder) gateOpened(l *loop, at mark, body event.GateOpened) {
 	}
 	it := l.push(g, true, size)
 	b.gates[g.id] = &openGate{l, it, g, true}
-	b.flush(l, false)
 }
 
 func (b *builder) gateResolved(l *loop, at mark, body event.GateResolved) {
@@ -131,7 +128,6 @@ func (b *builder) gateResolved(l *loop, at mark, body event.GateResolved) {
 		wait.loop.grow(wait.item, size)
 		if wait.alone {
 			wait.item.open = false
-			b.flush(wait.loop, false)
 		}
 		return
 	}

@@ -108,10 +108,7 @@ func (b *builder) failed() error {
 }
 
 // add puts an entry that is whole behind the others of l.
-func (b *builder) add(l *loop, entry any, bytes int) {
-	l.push(entry, false, bytes+entryBytes)
-	b.flush(l, false)
-}
+func (b *builder) add(l *loop, entry any, bytes int) { l.push(entry, false, bytes+entryBytes) }
 
 // flush writes what waits for nothing in l, or all of it.
 func (b *builder) flush(l *loop, force bool) {

@@ -40,6 +40,7 @@ func (b *builder) command(r journal.CommandRecord, seq uint64) {
 		l = asked
 	}
 	b.add(l, n, len(n.line)+sizeOf(n.detail))
+	b.flush(l, false)
 }
 
 func asked(a event.Agency) string {

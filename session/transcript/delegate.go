@@ -107,7 +107,7 @@ func (b *builder) closeLoop(l *loop, part bool) {
 	d := l.view
 	d.work, d.part = l.work, part
 	size := spoolMemory + entryBytes + sizeOf(d.task) + sizeOf(d.result)
-	if wait, ok := b.calls[l.call]; ok && l.call != "" && wait.loop == l.parent {
+	if wait, ok := b.calls[l.call]; ok && l.call != "" {
 		wait.call.delegates = append(wait.call.delegates, &d)
 		wait.loop.grow(wait.item, size)
 		return

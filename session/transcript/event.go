@@ -21,6 +21,7 @@ func (b *builder) event(e event.Event, seq uint64) {
 	b.inputs.take(e.Cause.Command)
 	l := b.loopOf(e.At.Loop, seq)
 	l.used = seq
+	defer b.flush(l, false)
 	at := mark{seq, e.CreatedAt}
 	switch body := e.Body.(type) {
 	case event.TurnStarted:
@@ -44,7 +45,6 @@ func (b *builder) event(e event.Event, seq uint64) {
 	case event.StepDone:
 		l.usage = sum(l.usage, body.Usage)
 		l.leaveStep(stepEnd{body.Model, body.Stop, body.Usage})
-		b.flush(l, false)
 	case event.MessageAdded:
 		content, n := b.blocks(body.Content)
 		b.add(l, message{at, body.Role, content}, n)

@@ -8,6 +8,13 @@ import (
 	"github.com/comity-dev/comity/session/transcript"
 )
 
+func TestInputThatIsCutIsShownAsItIs(t *testing.T) {
+	got, _ := write(t, transcript.HTML, &transcript.Options{MaxText: 7}, begun().event(event.ToolCalled{Call: id(11), Name: "T", Input: `{"a":1}      `}).records...)
+	if !strings.Contains(got, "6 more bytes are left out") {
+		t.Errorf("nothing is said to be left out: %s", got)
+	}
+}
+
 // An input that is an object is shown by its members, texts as what they say; every other
 // one as it is written.
 func TestInputsOfTools(t *testing.T) {

@@ -61,10 +61,23 @@ func TestMemoryIsBounded(t *testing.T) {
 				gate.Payload{Permission: &gate.Permission{Tool: "T", Input: long(n)}})
 		},
 		"gates of one open call": func(n uint64) journal.JournalRecord {
-			if n == 1 {
+			switch {
+			case n == 1:
 				return record(n, at, called(11))
+			case n%2 == 0:
+				return journal.NewGatePreparedRecord(event.Event{Header: event.Header{ID: id(int(n)), At: at}, Body: event.GatePrepared{Gate: id(int(n)), Asks: gate.KindPermission}},
+					gate.Payload{Permission: &gate.Permission{Tool: "T", Input: strings.Repeat(long(n), 2)}})
 			}
-			return record(n, at, event.GateOpened{Gate: id(int(n)), Call: id(11), Asks: gate.KindPermission, Subject: strings.Repeat("x", 256)})
+			return record(n, at, event.GateOpened{Gate: id(int(n) - 1), Call: id(11), Asks: gate.KindPermission})
+		},
+		"results behind an open call": func(n uint64) journal.JournalRecord {
+			switch {
+			case n == 1:
+				return record(n, at, called(11))
+			case n%2 == 0:
+				return record(n, at, called(100_000+int(n)))
+			}
+			return record(n, at, event.ToolFinished{Call: id(100_000 + int(n) - 1), Outcome: event.ToolDone, Result: event.Text(strings.Repeat(long(n), 2))})
 		},
 		"delegates without an end": func(n uint64) journal.JournalRecord {
 			if n%2 == 1 {
