@@ -97,8 +97,8 @@ func TestObserversChangeNothing(t *testing.T) {
 			runs := 0
 			err := runner(before, bad, after).Run(t.Context(), hook.JournalAppend, describe, func(ctx context.Context) error {
 				runs++
-				if ctx.Err() != nil || ctx.Value(key{}) != nil {
-					t.Errorf("an observer that %s: the operation's context is %v", about, ctx.Err())
+				if ctx.Err() != nil || context.Cause(ctx) != nil || ctx.Value(key{}) != nil {
+					t.Errorf("an observer that %s: the operation's context is %v, because of %v", about, ctx.Err(), context.Cause(ctx))
 				}
 				select {
 				case <-ctx.Done():
@@ -135,6 +135,9 @@ func TestContextIsTheCallersLifeAndTheObserversValues(t *testing.T) {
 		}
 		cancel(errDisk)
 		<-ctx.Done()
+		if cause := context.Cause(ctx); cause != errDisk {
+			t.Errorf("cause = %v, want %v", cause, errDisk)
+		}
 		return ctx.Err()
 	})
 	if err != context.Canceled {
