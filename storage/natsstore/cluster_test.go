@@ -196,6 +196,9 @@ func TestNoAppendIsLostWhenTheLeaderStops(t *testing.T) {
 		within(t, c, writers, more(50))
 		c.start(leader)
 		within(t, c, writers, more(50))
+		c.await(func(s *server.Server) bool { // one at a time
+			return s == c.servers[leader] && s.JetStreamIsStreamCurrent("$G", "comity_ledgers")
+		})
 	}
 	stop()
 	tip := func() uint64 {
@@ -221,15 +224,17 @@ func TestNoAppendIsLostWhenTheLeaderStops(t *testing.T) {
 // within waits for the writers to go on, and says what keeps them from it.
 func within(t testing.TB, c *cluster, writers []*chronicle, is func() bool) {
 	t.Helper()
-	t.Cleanup(func() {
-		if t.Failed() {
+	done := false
+	defer func() {
+		if !done {
 			t.Log("leader of the stream:", c.find(leads("comity_ledgers")))
 			for _, w := range writers {
 				t.Log(w.name, w.last.Load())
 			}
 		}
-	})
+	}()
 	eventually(t, 60*time.Second, is)
+	done = true
 }
 
 // A chronicle is what a writer was told.

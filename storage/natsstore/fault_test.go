@@ -156,7 +156,7 @@ func TestWriteWithoutAnswerIsAmbiguous(t *testing.T) {
 		{"answer late", through, held, false},
 		{"caller leaves", through, lost, true},
 	}, func(w write, f fate, s *natsstore.Store, v *valves, other storage.Backend) {
-		natsstore.SetTimeout(s, 2*time.Second)
+		natsstore.SetTimeout(s, 3*time.Second)
 		ctx, leave := context.WithCancelCause(t.Context())
 		defer leave(nil)
 		sends := 0

@@ -83,7 +83,7 @@ func TestFollowLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 3*time.Second, func() bool { // before the server gives it up by itself
+	eventually(t, 8*time.Second, func() bool { // before the server gives it up by itself
 		st, err := js.Stream(t.Context(), "comity_ledgers")
 		return err == nil && st.CachedInfo().State.Consumers == 0
 	})
