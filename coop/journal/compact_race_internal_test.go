@@ -114,8 +114,8 @@ func TestFirstExchangeKeepsStreams(t *testing.T) {
 // This run gave its stream up while an event of it was on its way to the disk.
 func TestStreamWithAnEventUnderWayStays(t *testing.T) {
 	b := newBench(t)
-	own := b.append("a1")
 	s := b.j.own.stream
+	own := b.append("a1")
 	b.log.sync(1, 0)
 	<-own
 	end := b.start(t.Context(), func(tx *Tx) error {

@@ -157,6 +157,10 @@ func TestAtTheBounds(t *testing.T) {
 		nodes[i] = keyOf(t, fmt.Sprint("node", i))
 	}
 	m.cfg.Trust = trust(nodes...)
+	if testing.Short() { // a fifth of them
+		l := &m.cfg.Limits
+		l.Streams, l.StreamsTrigger, l.Tombstones, l.NodeEvents, l.Events = l.Streams/5, l.StreamsTrigger/5, l.Tombstones/5, l.NodeEvents/5, l.Events/5
+	}
 	j := m.start()
 	lim := m.cfg.Limits
 	last := func(k *ident.Key) *event.Event {
@@ -172,11 +176,11 @@ func TestAtTheBounds(t *testing.T) {
 		}
 	}
 	for j.tombs.dropped() < lim.Tombstones {
-		fill(1000, last)
+		fill(lim.Streams-24, last)
 		m.clock.Advance(pastSilence)
 		m.compact(j, Policy{})
 	}
-	fill(1000, last) // the oldest make room
+	fill(lim.Streams-24, last) // the oldest make room
 	m.clock.Advance(pastSilence)
 	m.compact(j, Policy{})
 	if n := j.tombs.dropped(); n != lim.Tombstones || len(j.tombs.order) != n {
