@@ -279,9 +279,17 @@ func TestDoubtThatWasOvertaken(t *testing.T) {
 	next := open(t, s)
 	want[*journal.AppendError](t, "Resolve", second(w.Resolve(t.Context())))
 	want[*journal.FencedError](t, "append behind it", second(w.Append(t.Context(), note("1", "x"))))
-	if res, err := w.Resolve(t.Context()); res != nil || err == nil && w.Context().Err() == nil {
-		t.Errorf("Resolve again = %v, %v", res, err)
+	if res, err := w.Resolve(t.Context()); res != nil || err != nil {
+		t.Errorf("Resolve again = %v, %v: nothing is pending", res, err)
 	}
+	u.set(func() {
+		u.append = func(func() (storage.Tip, error)) (storage.Tip, error) {
+			t.Error("a writer that is over appends")
+			return storage.Tip{}, unknown()
+		}
+	})
+	want[*journal.FencedError](t, "append of a writer that is over", second(w.Append(t.Context(), note("1", "x"))))
+	u.set(func() { u.append = nil })
 	if res, err := next.AppendIdempotent(t.Context(), note("1", "x")); err != nil || !res.Appended {
 		t.Errorf("the next owner: %+v, %v", res, err)
 	}
@@ -454,4 +462,83 @@ func TestAppendsAreBounded(t *testing.T) {
 		t.Errorf("the one that hung = %v", err)
 	}
 	wantIDs(t, s, "1")
+}
+
+// An append in doubt whose session was deleted never happened.
+func TestDoubtOfADeletedSession(t *testing.T) {
+	u := &unruly{Backend: closing(t, memstore.New())}
+	s := newStore(t, u, nil)
+	w := open(t, s)
+	u.set(func() {
+		u.append = func(func() (storage.Tip, error)) (storage.Tip, error) { return storage.Tip{}, unknown() }
+	})
+	want[*journal.AmbiguousAckError](t, "append", second(w.Append(t.Context(), note("1", "x"))))
+	u.set(func() { u.append = nil })
+	if err := u.Backend.Ledger().Delete(t.Context(), ledger); err != nil {
+		t.Fatal(err)
+	}
+	want[*journal.AppendError](t, "Resolve", second(w.Resolve(t.Context())))
+	want[*journal.FencedError](t, "append behind it", second(w.Append(t.Context(), note("2", "x"))))
+	if tip(t, u).Seq != 0 {
+		t.Error("it was written into the next life")
+	}
+}
+
+// The session is taken over while a batch is on its way: none of it is there.
+func TestLeaseLostInABatch(t *testing.T) {
+	for _, deaf := range []bool{false, true} {
+		u := &unruly{Backend: closing(t, memstore.New())}
+		s := newStore(t, u, nil)
+		lease, err := s.Acquire(t.Context(), session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var given journal.Lease = lease
+		if deaf {
+			given = deafLease{lease}
+		}
+		w, err := s.OpenUnder(t.Context(), given, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		var successor *store.Writer
+		u.set(func() {
+			u.append = func(next func() (storage.Tip, error)) (storage.Tip, error) {
+				u.set(func() { u.append = nil })
+				if err := lease.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+				successor = open(t, s)
+				return next()
+			}
+		})
+		res, err := w.AppendBatch(t.Context(), note("1", "x"), note("2", strings.Repeat("x", 100_000)), ev(10))
+		if res != nil {
+			t.Errorf("results %v", res)
+		}
+		want[*journal.FencedError](t, "the batch", err)
+		if successor.Epoch() <= w.Epoch() {
+			t.Errorf("epoch %d behind %d", successor.Epoch(), w.Epoch())
+		}
+		mustAppend(t, successor, note("1", "other"))
+		wantIDs(t, s, "1")
+	}
+}
+
+// What does not begin with a fence is no journal, and nothing is written to it
+// that could be taken for one.
+func TestJournalWithoutAFence(t *testing.T) {
+	b := closing(t, memstore.New())
+	raw, err := (&journal.Frame{Family: journal.FamilyOpaque, Kind: "k", ID: "1", Epoch: 1, Token: journal.Token{1}, Batch: 1, Of: 1, Schema: 1}).AppendTo(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Ledger().Append(t.Context(), ledger, storage.Tip{}, raw); err != nil {
+		t.Fatal(err)
+	}
+	s := newStore(t, b, nil)
+	_, _, err = replayed(t, s, journal.ReplayRequest{})
+	want[*journal.OrderError](t, "replay", err)
+	want[*journal.OrderError](t, "Open", second(s.Open(t.Context(), session, nil)))
 }

@@ -396,6 +396,7 @@ func (pastLease) Lost() <-chan struct{} { return nil }
 func TestOpeningMiddleware(t *testing.T) {
 	b := closing(t, memstore.New())
 	s := newStore(t, b, nil)
+	fences := uint64(0)
 	for name, tt := range map[string]struct {
 		calls  int
 		middle journal.AppendMiddleware
@@ -411,6 +412,10 @@ func TestOpeningMiddleware(t *testing.T) {
 		}},
 	} {
 		_, err := s.Open(t.Context(), session, &store.OpenOptions{Opening: tt.middle})
+		before := fences
+		if fences = tip(t, b).Seq; fences > before+1 || tt.calls == 0 && fences != before {
+			t.Errorf("%s: %d fences were written", name, fences-before)
+		}
 		if e := want[*journal.DecoratorError](t, name, err); e.Calls != tt.calls {
 			t.Errorf("%s: it says %+v", name, e)
 		}
