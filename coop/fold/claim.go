@@ -244,7 +244,7 @@ func (c *claim) weigh(s *State) {
 
 func (c *claim) isFenced() bool {
 	for f := range c.refs.all() {
-		if by, ok := f.(*claim); ok && by.fencing(c) {
+		if by, ok := f.(*claim); ok && by.fencing(c) && !plantFence {
 			return true
 		}
 	}

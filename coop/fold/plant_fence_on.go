@@ -1,0 +1,5 @@
+//go:build plant_fold_fence
+
+package fold
+
+const plantFence = true
