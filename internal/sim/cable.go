@@ -215,6 +215,7 @@ func (e *end) take(f link.Frame) {
 	m.sync()
 	m.lookForGap()
 	if err := e.core.Receive(m.clock.Boot(), f); err == nil {
+		e.pump() // before the journal has taken anything
 		for batch, ok := e.core.Batch(); ok; batch, ok = e.core.Batch() {
 			r := m.ingest(e.far.m.name, batch)
 			e.batches++

@@ -51,19 +51,17 @@ func (m *machine) checkState() {
 		var held []fold.Claim
 		for c := range s.Claims() {
 			st := s.Standing(c.Key, gone).State
-			if st == fold.StandingHeld && m.held.fenced[c.Key] {
-				fail(FencedForEver, "%s sees %s held, which was fenced", m.name, c.Key)
-			}
 			if len(c.FencedBy) > 0 {
 				m.held.fenced[c.Key] = true
-				if sess, _ := s.Session(c.Session); c.Session.Runtime == m.runtime() && sess.State == fold.SessionOpen && v.Liveness(c.Stream) == journal.Own {
-					losers = append(losers, c)
-				}
+			}
+			if m.held.fenced[c.Key] && s.Standing(c.Key, nil).State == fold.StandingHeld {
+				fail(FencedForEver, "%s sees %s held, which was fenced", m.name, c.Key)
 			}
 			if st == fold.StandingHeld {
 				held = append(held, c)
 			}
 		}
+		losers = m.losers(v)
 		if a, b, both := meet(held, held); both {
 			fail(OneHolder, "%s sees %s of %s and %s of %s held", m.name, a.Key, a.Session, b.Key, b.Session)
 		}
@@ -75,6 +73,24 @@ func (m *machine) checkState() {
 	if lim := m.w.limits; h.Waiting > lim.PendingTotal || h.Streams > lim.Streams {
 		fail(Bounded, "%s: %d events wait, %d streams are held", m.name, h.Waiting, h.Streams)
 	}
+}
+
+// losers are the claims of own sessions that somebody took over, and whose end they
+// did not write themselves.
+func (m *machine) losers(v journal.View) (all []fold.Claim) {
+	for k := range m.held.ended {
+		c, ok := v.State().Claim(k)
+		if !ok || len(c.FencedBy) == 0 || c.Session.Runtime != m.runtime() || !c.Live() && (c.EndReason != "fenced" || m.w.cloned) {
+			continue
+		}
+		s, _ := v.State().Session(c.Session)
+		since := s.Opened.Stream == k.Stream && s.Opened.Seq < k.Seq // it was not closed and opened again
+		if s.State == fold.SessionOpen && since && v.Liveness(s.Stream) == journal.Own {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b fold.Claim) int { return a.Key.Compare(b.Key) })
+	return all
 }
 
 // checkDigest: who holds the same says the same, whenever that was.

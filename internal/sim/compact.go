@@ -48,8 +48,12 @@ func (m *machine) forget(p *machine) {
 // dropped notes that a machine need not have what it dropped.
 func (m *machine) dropped(streams []ident.Stream) {
 	for _, s := range streams {
+		t := tomb{head: m.held.heads[s], at: m.w.now}
+		if of := m.w.facts.writer[s]; of != nil {
+			t.heard = m.heard[of.n]
+		}
+		m.held.tombs[s] = t
 		m.held.drop(s)
-		m.held.tombs[s] = true
 	}
 }
 

@@ -58,6 +58,13 @@ func name(raw []byte) string {
 	return e.Key().String() + " " + e.Body.Kind()
 }
 
+// A tomb is a stream that a machine dropped.
+type tomb struct {
+	head  uint64
+	at    time.Duration // true time
+	heard time.Duration // true time of the latest beat of its machine that had been heard
+}
+
 // holdings are what a machine showed to be durable: what its disk has to keep,
 // whatever becomes of its daemon.
 type holdings struct {
@@ -70,7 +77,7 @@ type holdings struct {
 	fenced   map[event.Key]bool                      // claims that were seen fenced
 	ended    map[event.Key]time.Duration             // claims that an event here fences, and since when in true time
 	knew     map[ident.Stream]time.Duration          // true time at which this run first knew a stream
-	tombs    map[ident.Stream]bool                   // that it dropped and does not hold again
+	tombs    map[ident.Stream]tomb                   // that it dropped and does not hold again
 	withheld map[ident.NodeID]map[event.Key][32]byte // of keys that it does not believe
 }
 
@@ -78,7 +85,7 @@ func newHoldings() *holdings {
 	return &holdings{
 		events: map[event.Key][32]byte{}, hashes: map[[32]byte]event.Key{}, heads: map[ident.Stream]uint64{}, reach: map[ident.Stream]uint64{},
 		fenced: map[event.Key]bool{}, ended: map[event.Key]time.Duration{}, knew: map[ident.Stream]time.Duration{},
-		tombs: map[ident.Stream]bool{}, withheld: map[ident.NodeID]map[event.Key][32]byte{},
+		tombs: map[ident.Stream]tomb{}, withheld: map[ident.NodeID]map[event.Key][32]byte{},
 	}
 }
 
@@ -151,6 +158,10 @@ func (m *machine) arrived(e *event.Event, again bool) {
 		fail(WalkedOnce, "%s: a walk has %s twice", m.name, k)
 	}
 	h.events[k], h.hashes[e.Hash] = e.Hash, k
+	if e.Seq != h.heads[e.Stream]+1 && !again {
+		fail(NoHoles, "%s holds %s behind %d", m.name, k, h.heads[e.Stream])
+	}
+	m.checkReturn(e)
 	delete(h.tombs, e.Stream)
 	h.heads[e.Stream] = max(h.heads[e.Stream], e.Seq)
 	h.reach[e.Stream] = max(h.reach[e.Stream], e.Seq)
@@ -173,6 +184,17 @@ func (m *machine) arrived(e *event.Event, again bool) {
 	h.stamp = max(h.stamp, e.Lamport)
 }
 
+// checkReturn: a stream that was dropped comes back when its author was heard since
+// or wrote since, for nothing else.
+func (m *machine) checkReturn(e *event.Event) {
+	t, dropped := m.held.tombs[e.Stream]
+	of := m.w.facts.writer[e.Stream]
+	if !dropped || of == nil || m.heard[of.n] > t.heard || of.wrote > t.at || m.w.facts.signed[event.Key{Stream: e.Stream, Seq: t.head + 1}] != [32]byte{} {
+		return
+	}
+	fail(DroppedStays, "%s takes %s again, which it dropped at %d; %s has not been heard since", m.name, e.Key(), t.head, of.name)
+}
+
 // note takes in an event that is durable at m; it tells whether m has just
 // written it.
 func (f *facts) note(m *machine, e *event.Event) bool {
@@ -188,7 +210,7 @@ func (f *facts) note(m *machine, e *event.Event) bool {
 	case e.Stream.Node() != m.key.Node():
 		fail(Authentic, "%s holds %s, which nobody signed", m.name, e.Key())
 	}
-	f.signed[e.Key()] = e.Hash
+	f.signed[e.Key()], m.wrote = e.Hash, m.w.now
 	if f.writer[e.Stream] == nil {
 		f.writer[e.Stream] = m
 	}

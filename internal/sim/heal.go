@@ -59,7 +59,7 @@ func (w *World) agree(core []*machine) {
 	first := core[0]
 	for _, m := range core[1:] {
 		for _, s := range streams {
-			if a, b := first.held.heads[s], m.held.heads[s]; a != b && !first.held.tombs[s] && !m.held.tombs[s] {
+			if a, b := first.held.heads[s], m.held.heads[s]; a != b && !first.held.gone(s) && !m.held.gone(s) {
 				fail(Converges, "after %v %s holds %s up to %d and %s up to %d; %s is blocked at %v", healing(w), first.name, s, a, m.name, b, m.name, m.j.Health().Blocked)
 			}
 		}
@@ -120,4 +120,10 @@ func (w *World) useful(core []*machine) {
 		}
 	}
 	w.check()
+}
+
+// gone tells that a stream was dropped and has not come back.
+func (h *holdings) gone(s ident.Stream) bool {
+	_, ok := h.tombs[s]
+	return ok
 }

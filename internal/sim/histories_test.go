@@ -11,6 +11,7 @@ import (
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/fold"
 	"github.com/comity-dev/comity/coop/journal"
+	"github.com/comity-dev/comity/internal/vfs/vfstest"
 )
 
 // A history is a world in which a test says what happens.
@@ -108,6 +109,21 @@ func (h *history) releases(m *machine, sid string) {
 			h.Fatal(err)
 		}
 	})
+}
+
+func (h *history) closes(m *machine, sid string) {
+	h.Helper()
+	h.at(m, func() {
+		if _, err := m.room.SessionClose(context.Background(), m.actor(sid), api.SessionCloseRequest{}); err != nil {
+			h.Fatal(err)
+		}
+	})
+}
+
+// powerLoss keeps of what was not synced nothing at all.
+func (m *machine) powerLoss() {
+	m.die("loses power", func(d *vfstest.Disk) *vfstest.Disk { return d.Crash(func(n int) int { return n - 1 }) })
+	m.reboot()
 }
 
 // checks is what m says to a session that wants to write a path.

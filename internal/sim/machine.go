@@ -43,6 +43,7 @@ type machine struct {
 	part       int64 // millionths of a nanosecond not yet moved
 	seen       time.Duration
 	state      state
+	wrote      time.Duration // true time of its last event
 	pausedOnce bool
 	lag        time.Duration // that a pause took from the boot-time clock
 
@@ -215,6 +216,7 @@ func (m *machine) wake() {
 	m.state, m.lag, m.woken = running, 0, m.w.now
 	m.log("goes on after being %s, boot time %v", was, m.clock.Boot())
 	if m.up {
+		m.w.relink(m)
 		m.beatIn(m.w.between(0, 2*time.Second))
 	}
 }

@@ -22,10 +22,19 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		tag, finder string
 		broken      Invariant
 	}{
-		{"plant_room_unknown", "TestRestartFindsALiveClaimOnDisk", LivingUnfenced},
+		{"plant_ack_before_sync", "TestPowerLossRightAfterTheAnswer", AckedIsKept},
+		{"plant_fold_fence", "TestLapsedHolderWakesUnlinked", FencedForEver},
+		{"plant_journal_drop_tombstone", "TestDroppedStreamIsNotTakenAgain", DroppedStays},
+		{"plant_journal_forget_stamp", "TestHighestStampOutlivesWhatCarriedIt", StampsRise},
+		{"plant_journal_keep_view", "TestWalkOverAnotherView", WalkedOnce},
+		{"plant_journal_no_drift", "TestDriftOfAWeek", LivingUnfenced},
+		{"plant_journal_skip_chain", "TestEventThatNamesAnotherOne", Chained},
+		{"plant_journal_skip_gap", "TestHoleInAStream", NoHoles},
+		{"plant_link_budget", "TestMuchToSayOnALink", Bounded},
+		{"plant_link_send_before_durable", "TestReportsComeAfterTheDisk", SyncedBeforeSent},
 		{"plant_room_gap", "TestWokenHolderAsksFirst", NoStaleYes},
 		{"plant_room_notice", "TestLapsedHolderWakesUnlinked", LoserTold},
-		{"plant_journal_no_drift", "TestDriftOfAWeek", LivingUnfenced},
+		{"plant_room_unknown", "TestRestartFindsALiveClaimOnDisk", LivingUnfenced},
 	} {
 		t.Run(tt.tag, func(t *testing.T) {
 			t.Parallel()

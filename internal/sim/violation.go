@@ -23,6 +23,8 @@ const (
 	StampsRise       Invariant = "a new stamp is above all that were seen"
 	Authentic        Invariant = "only what its author signed is held"
 	Chained          Invariant = "each event names the one before it"
+	NoHoles          Invariant = "a stream has no holes"
+	DroppedStays     Invariant = "what was dropped stays so until there is news of it"
 	WalkedOnce       Invariant = "a walk has each event once"
 	Converges        Invariant = "a healed core agrees in time"
 	AsTheModel       Invariant = "the state is the model's"
