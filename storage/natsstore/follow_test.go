@@ -40,7 +40,7 @@ func TestFollowGoesOn(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	defer stop(enough)
-	natsstore.SetTimeout(s, 200*time.Millisecond)
+	natsstore.SetTimeout(s, time.Second)
 	next := uint64(1)
 	for rec, err := range s.Ledger().Follow(ctx, "a", 1) {
 		if err != nil {
@@ -55,9 +55,11 @@ func TestFollowGoesOn(t *testing.T) {
 		switch next++; next {
 		case 10, backlog:
 			v.set(lost, lost)
-			time.AfterFunc(600*time.Millisecond, func() {
-				v.cut() // what was lost in between is out of step
-			})
+			d := 200 * time.Millisecond
+			if next == 10 {
+				d = 1500 * time.Millisecond // longer than it waits for a batch
+			}
+			time.AfterFunc(d, v.cut) // what was lost in between is out of step
 		case backlog + 11:
 			stop(enough)
 		}

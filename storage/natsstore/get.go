@@ -122,8 +122,9 @@ type permanent struct{ error }
 
 // retry does what only reads, until it has worked or ctx ends.
 func (s *Store) retry(ctx context.Context, do func(context.Context) error) error {
-	for wait := time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
-		actx, cancel := context.WithTimeout(ctx, s.timeout()/4)
+	patience := s.timeout() / 4 // more each time: what is large may need it
+	for wait := time.Millisecond; ; wait, patience = min(2*wait, 200*time.Millisecond), 2*patience {
+		actx, cancel := context.WithTimeout(ctx, patience)
 		err := do(actx)
 		cancel()
 		if err == nil {
