@@ -18,7 +18,10 @@ type gatePreparedForm struct {
 	Prepared jsontext.Value `json:"prepared"`
 }
 
-func encodeGatePrepared(kinds *event.Kinds, r GatePreparedRecord) ([]byte, error) {
+// EncodeGatePrepared returns the stored form of r: one canonical JSON object of
+// the event and the payload, each in its own form. kinds may be nil. The error is
+// a *GatePreparedEncodeError.
+func EncodeGatePrepared(kinds *event.Kinds, r GatePreparedRecord) ([]byte, error) {
 	if err := r.agree(); err != nil {
 		return nil, &GatePreparedEncodeError{"prepared", err}
 	}
@@ -37,19 +40,21 @@ func encodeGatePrepared(kinds *event.Kinds, r GatePreparedRecord) ([]byte, error
 	return b, nil
 }
 
-func decodeGatePrepared(kinds *event.Kinds, b []byte) (r GatePreparedRecord, err error) {
+// DecodeGatePrepared is the inverse of EncodeGatePrepared and takes nothing else.
+// The error is a *GatePreparedDecodeError.
+func DecodeGatePrepared(kinds *event.Kinds, b []byte) (r GatePreparedRecord, err error) {
 	var form gatePreparedForm
 	if err := strictJSON(b, &form); err != nil {
-		return r, &GatePreparedDecodeError{"json", err}
+		return GatePreparedRecord{}, &GatePreparedDecodeError{"json", err}
 	}
 	if r.prepared, err = kinds.Decode(form.Prepared); err != nil {
-		return r, &GatePreparedDecodeError{"prepared", err}
+		return GatePreparedRecord{}, &GatePreparedDecodeError{"prepared", err}
 	}
 	if r.payload, err = gate.DecodePayload(form.Payload); err != nil {
-		return r, &GatePreparedDecodeError{"payload", err}
+		return GatePreparedRecord{}, &GatePreparedDecodeError{"payload", err}
 	}
 	if err := r.agree(); err != nil {
-		return r, &GatePreparedDecodeError{"prepared", err}
+		return GatePreparedRecord{}, &GatePreparedDecodeError{"prepared", err}
 	}
 	return r, nil
 }

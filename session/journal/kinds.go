@@ -49,7 +49,7 @@ func (k *Kinds) Encode(sessionID event.ID, rec JournalRecord) (*Frame, error) {
 		f.Body.Bytes, err = EncodeLeaseFence(r.fence)
 	case GatePreparedRecord:
 		if err = sameSession(sessionID, r.prepared.At.Session); err == nil {
-			f.Body.Bytes, err = encodeGatePrepared(k.Events, r)
+			f.Body.Bytes, err = EncodeGatePrepared(k.Events, r)
 		}
 	case CommandApplicationRecord:
 		f.Body.Bytes, err = EncodeCommandApplication(r)
@@ -160,7 +160,7 @@ func (k *Kinds) decode(sessionID event.ID, f *Frame) (JournalRecord, error) {
 		}
 		return FenceRecord{sessionID, fence}, err
 	case FamilyGatePrepared:
-		return decodeGatePrepared(k.Events, body)
+		return DecodeGatePrepared(k.Events, body)
 	case FamilyApplication:
 		r, err := DecodeCommandApplication(body)
 		if err == nil {

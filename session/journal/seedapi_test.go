@@ -82,6 +82,8 @@ var (
 	_ func(LeaseFence) ([]byte, error)                          = EncodeLeaseFence
 	_ func([]byte) (LeaseFence, error)                          = DecodeLeaseFence
 	_ func(CommandApplicationRecord) ([]byte, error)            = EncodeCommandApplication
+	_ func(*event.Kinds, GatePreparedRecord) ([]byte, error)    = EncodeGatePrepared
+	_ func(*event.Kinds, []byte) (GatePreparedRecord, error)    = DecodeGatePrepared
 	_ func([]byte) (CommandApplicationRecord, error)            = DecodeCommandApplication
 	_ error                                                     = &FenceEncodeError{Cause: nil}
 	_ error                                                     = &FenceDecodeError{Reason: "", Cause: nil}

@@ -49,8 +49,11 @@ func (w *Writer) append(ctx context.Context, recs []journal.JournalRecord) ([]jo
 		}
 	}
 	a, err := w.prepare(ctx, recs)
-	if err != nil || len(a.recs) == 0 {
-		return a.results(), err
+	if err != nil {
+		return nil, err
+	}
+	if len(a.recs) == 0 {
+		return a.results(), nil
 	}
 	if err := w.write(ctx, a); err != nil {
 		return nil, err
@@ -67,19 +70,19 @@ func (w *Writer) prepare(ctx context.Context, recs []journal.JournalRecord) (*at
 	for i, rec := range recs {
 		p, err := w.judge(ctx, batch, rec)
 		if err != nil {
-			return &attempt{}, err
+			return nil, err
 		}
 		p.at = i
 		seq, seen, err := batch.check(ctx, p.key, p.fp)
 		if err != nil {
-			return &attempt{}, w.collision(p, err)
+			return nil, w.collision(p, err)
 		}
 		if seen {
 			a.all[i].Sequence = seq
 			continue
 		}
 		if err := w.admit(ctx, batch, p); err != nil {
-			return &attempt{}, err
+			return nil, err
 		}
 		seq = w.tip.Seq + uint64(len(a.recs)) + 1
 		batch.observe(p, seq)

@@ -23,7 +23,7 @@ func (w *Writer) beginBooks() {
 	}
 	row := w.summary.row()
 	w.wg.Go(func() {
-		ctx, cancel := w.forBooks()
+		ctx, cancel := context.WithTimeout(context.Background(), w.s.o.OpenTimeout)
 		defer cancel()
 		install := seal(ctx)
 		w.s.saveRow(ctx, w.n, row)
@@ -68,16 +68,12 @@ func (w *Writer) Checkpoint(ctx context.Context) error {
 
 // settleBooks stores both at the end.
 func (w *Writer) settleBooks() {
-	ctx, cancel := w.forBooks()
+	ctx, cancel := context.WithTimeout(context.Background(), w.s.o.AppendTimeout)
 	defer cancel()
 	if seal := w.index.beginSeal(w.tip, w.last); seal != nil {
 		seal(ctx)()()
 	}
 	w.s.saveRow(ctx, w.n, w.summary.row())
-}
-
-func (w *Writer) forBooks() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), w.s.o.OpenTimeout)
 }
 
 // note tells of records that have become durable.

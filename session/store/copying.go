@@ -117,7 +117,7 @@ func (c *copying) frame(ctx context.Context, f journal.Frame) error {
 
 // raw writes the bytes of a frame behind the last one.
 func (c *copying) raw(ctx context.Context, raw []byte) error {
-	if len(c.batch) == copyRecords || c.bytes+len(raw) > copyBytes {
+	if len(c.batch) == copyRecords || c.bytes+len(raw) > min(copyBytes, c.s.b.Traits().MaxBatchBytes) {
 		if err := c.flush(ctx); err != nil {
 			return err
 		}

@@ -542,3 +542,40 @@ func TestJournalWithoutAFence(t *testing.T) {
 	want[*journal.OrderError](t, "replay", err)
 	want[*journal.OrderError](t, "Open", second(s.Open(t.Context(), session, nil)))
 }
+
+// An owner that lost its lease finds out what became of an append in doubt, and
+// does not make it happen.
+func TestDoubtWithoutTheLease(t *testing.T) {
+	for _, kept := range []bool{true, false} {
+		u := &unruly{Backend: closing(t, memstore.New())}
+		s := newStore(t, u, nil)
+		w := open(t, s)
+		u.set(func() {
+			u.append = func(next func() (storage.Tip, error)) (storage.Tip, error) {
+				if kept {
+					next()
+				}
+				return storage.Tip{}, unknown()
+			}
+			u.read = func() error { return storage.ErrUnavailable }
+		})
+		want[*journal.AmbiguousAckError](t, "append", second(w.Append(t.Context(), note("1", "x"))))
+		u.set(func() { u.append, u.read = nil, nil })
+		if err := w.Lease().Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		res, err := w.Resolve(t.Context())
+		if kept {
+			if err != nil || len(res) != 1 || res[0].Sequence != 2 {
+				t.Errorf("Resolve of what is there = %+v, %v", res, err)
+			}
+		} else {
+			want[*journal.AmbiguousAckError](t, "Resolve of what is not there", err)
+			want[*journal.JournalLeaseLostError](t, "Resolve of what is not there", err)
+		}
+		if got := tip(t, u).Seq; (got == 2) != kept {
+			t.Errorf("kept %v: the tip is %d", kept, got)
+		}
+		want[*journal.JournalLeaseLostError](t, "append", second(w.Append(t.Context(), note("2", "x"))))
+	}
+}

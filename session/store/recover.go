@@ -78,7 +78,8 @@ type OpenDelegate struct {
 }
 
 // An OpenDelivery is an input to a delegate whose fate is open: its intent is
-// there, and neither an end nor its fallback.
+// there, or its fallback too, and neither an event that names it as its cause nor
+// another end.
 type OpenDelivery struct {
 	Intent, Fallback uint64 // sequences, 0 if not there
 	Loop             event.ID
@@ -163,6 +164,9 @@ func (f *fold) add(seq uint64, rec journal.JournalRecord) {
 func (f *fold) event(seq uint64, ev event.Event) {
 	if cause := ev.Cause.Command; cause != "" {
 		delete(f.commands, cause)
+		if _, ok := ev.Body.(event.DelegateDelivery); !ok { // it took effect, so it arrived
+			delete(f.deliveries, cause)
+		}
 		if outside, ok := f.byRuntime[cause]; ok {
 			if a := f.attempts[outside]; a.Effect == 0 {
 				a.Effect = seq

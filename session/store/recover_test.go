@@ -49,6 +49,8 @@ func TestRecoverTellsWhatIsOpen(t *testing.T) {
 		{phased(19, command.PhaseFallbackQueued), "turn delegate delivery(fallback) "},
 		{do(20, event.DelegateDelivery{Command: id(19), Loop: delegate, State: event.SteerReserved}), "turn delegate delivery(fallback) "},
 		{do(21, event.DelegateDelivery{Command: id(19), Loop: delegate, State: event.ResolvedUnknown}), "turn delegate "},
+		{phased(23, command.PhaseIntent), "turn delegate delivery(intent) "},
+		{caused(24, id(23)), "turn delegate "},
 		{do(22, event.DelegateEnded{Loop: delegate, Outcome: event.Done}), "turn "},
 		{other, "turn command "},
 		{journal.NewEventRecord(interrupted), ""},

@@ -17,6 +17,10 @@ import (
 func (w *Writer) settle(ctx context.Context, a *attempt) error {
 	var unknown error
 	for range w.s.o.Attempts {
+		if a.doubted && !holds(w.lease) { // what is not known may not be made to happen any more
+			unknown = errors.Join(unknown, &journal.JournalLeaseLostError{SessionID: w.n.id, Epoch: w.lease.Epoch()})
+			break
+		}
 		tip, err := w.s.b.Ledger().Append(ctx, w.n.ledger, a.expected, a.frames...)
 		if err == nil {
 			w.done(a, tip)
