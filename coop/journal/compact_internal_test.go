@@ -876,3 +876,23 @@ func TestEarlierRunOfALivingRuntimeIsNotGivenUp(t *testing.T) {
 	m.clock.Advance(31 * 24 * time.Hour)
 	wantDropped(t, m.compact(j, force), o.stream(), next.stream())
 }
+
+// A stream was asked for, and nobody has it: it counts as dropped again.
+func TestStreamThatDoesNotComeBackIsClosedAgain(t *testing.T) {
+	m, j, o, all := droppedOrigin(t)
+	told(j, o.beat(), 0)
+	m.compact(j, force)
+	if got := j.Marks()[o.stream()]; got.Seq != 0 {
+		t.Fatalf("mark = %+v, want it asked for", got)
+	}
+	_, version := j.MarksSince(0)
+	m.clock.Advance(pastSilence)
+	m.compact(j, force)
+	if marks, _ := j.MarksSince(version); marks[o.stream()].Seq != 2 {
+		t.Errorf("mark = %+v, want 2", marks[o.stream()])
+	}
+	for range 2 {
+		wantOutcomes(t, m.ingest(j, all...), "duplicate", "duplicate")
+		j = m.start()
+	}
+}

@@ -43,7 +43,10 @@ func (c *compaction) remembered() []*tomb {
 	for _, t := range j.tombs.order {
 		if t.returned && j.heads[t.stream] == nil && j.silence(t.stream) > j.cfg.Limits.Expiry+j.cfg.Limits.PeerRetention {
 			t.returned = false
-			j.lives.remove(t.stream)
+			if l := j.lives.remove(t.stream); l != nil && l.beat != nil {
+				t.uptime = max(t.uptime, l.beat.Uptime)
+			}
+			j.lives.changes.note(t.stream)
 		}
 		if !now[t.stream] {
 			all = append(all, t)
