@@ -30,7 +30,7 @@ var hostile = []string{
 	"\x00EVIL\x01\x08\x1b]0;EVIL\x07\x1b[2J\x7f\u0085\r# EVIL", "\r\n# EVIL\r\n```\r\n",
 	`{"a":"EVIL <script>","b":{"c":["</pre>"]},"d":"` + "\u202e" + `"}`,
 	"$$EVIL$$ | EVIL | :---: | @EVIL #1", strings.Repeat("`", 4000) + "EVIL", "EVIL" + strings.Repeat("*", 99) + "`", "# EVIL `a` **b**",
-	"first\nEVIL second", `<script>EVIL ` + "`<code>`" + ` <b>**<i>**<script>`, `{"<script>EVIL":"x","\"><b>":"</dt>"}`,
+	"first\nEVIL second", `<script>EVIL ` + "`<code>`" + ` <b>**<i>**<script>`, "{\"# EVIL\":\"x\",\"b\":\"c\\n```\\n# EVIL\"}", `{"<script>EVIL":"x","\"><b>":"</dt>"}`,
 }
 
 // session has s as every text.

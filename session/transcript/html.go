@@ -121,10 +121,10 @@ func (p page) input(o *out, t text) {
 	o.str("<dl class=\"input\">\n")
 	for _, m := range members {
 		o.str("<dt>", esc(m.name), "</dt><dd>")
-		if len(m.value) <= 100 && !strings.Contains(m.value, "\n") {
-			o.str("<code>", esc(m.value), "</code>")
-		} else {
+		if m.lines() || len(m.value) > maxLine {
 			p.pre(o, text{s: m.value})
+		} else {
+			o.str("<code>", esc(m.value), "</code>")
 		}
 		o.str("</dd>\n")
 	}

@@ -9,8 +9,13 @@ import (
 // maxMembers bounds the members that are shown apart.
 const maxMembers = 64
 
+// maxLine is how long a value is that stands in a line with its name, in bytes.
+const maxLine = 100
+
 // A member is one member of a tool's input.
 type member struct{ name, value string }
+
+func (m member) lines() bool { return strings.Contains(m.value, "\n") }
 
 // membersOf returns the members of an input that is a JSON object: of a text the text, of
 // all else the JSON. It is false for every other input, and for one that is not shown

@@ -50,3 +50,17 @@ func TestInputsOfTools(t *testing.T) {
 		}
 	}
 }
+
+// In Markdown too, once one of them has lines.
+func TestInputsOfToolsInMarkdown(t *testing.T) {
+	for input, want := range map[string]string{
+		`{"path":"a*","n":1}`:                          "```json\n{\"path\":\"a*\",\"n\":1}\n```\n",
+		`{"path":"a*","content":"b\n` + "```" + `\n"}`: "- path: a\\*\n\n- content:\n\n````text\nb\n```\n````\n",
+		"": "**Tool call: T** — no end yet — 2026-01-01 00:00:02 UTC\n\n*Turn",
+	} {
+		got, _ := write(t, transcript.Markdown, nil, begun().event(event.ToolCalled{Call: id(11), Name: "T", Input: input}).records...)
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %q is not in %s", input, want, got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/comity-dev/comity/session/event"
@@ -62,9 +63,7 @@ func (m markdown) write(o *out, entry any) {
 func (m markdown) call(o *out, c *call) {
 	name, how := callOf(c)
 	o.str("**Tool call: ", inline(name), "** — ", inline(how), dash(timeOf(c.at)), "\n\n")
-	if c.input.s != "" {
-		m.fence(o, "json", c.input)
-	}
+	m.input(o, c.input)
 	for _, g := range c.gates {
 		m.gate(o, g)
 	}
@@ -74,6 +73,26 @@ func (m markdown) call(o *out, c *call) {
 	if len(c.result) > 0 {
 		o.str("Result:\n\n")
 		m.blocks(o, c.result)
+	}
+}
+
+// input writes the members of an input apart if one of them has lines, else all as it is.
+func (m markdown) input(o *out, t text) {
+	members, ok := membersOf(t)
+	if !ok || !slices.ContainsFunc(members, member.lines) {
+		if t.s != "" {
+			m.fence(o, "json", t)
+		}
+		return
+	}
+	for _, member := range members {
+		o.str("- ", inline(member.name), ":")
+		if member.lines() || len(member.value) > maxLine {
+			o.str("\n\n")
+			m.fence(o, "text", text{s: member.value})
+		} else {
+			o.str(" ", inline(member.value), "\n\n")
+		}
 	}
 }
 
