@@ -268,7 +268,7 @@ func pastMillisecond(t testing.TB) {
 func TestCollectDeletesNothingInDoubt(t *testing.T) {
 	b := closing(t, memstore.New())
 	broken := false
-	s := newStore(t, spoilt{b, func(rec storage.Record) (storage.Record, error) {
+	s := newStore(t, spoilt{Backend: b, change: func(rec storage.Record) (storage.Record, error) {
 		if broken && rec.Seq == 2 {
 			return rec, &storage.DamagedError{Name: ledger, Seq: 2}
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"iter"
 	"reflect"
 	"strings"
@@ -24,6 +25,35 @@ import (
 type spoilt struct {
 	storage.Backend
 	change func(rec storage.Record) (storage.Record, error)
+	blob   func(b []byte) ([]byte, error) // nil leaves blobs as they are
+}
+
+func (s spoilt) Blobs() storage.Blobs {
+	if s.blob == nil {
+		return s.Backend.Blobs()
+	}
+	return spoiltBlobs{s.Backend.Blobs(), s.blob}
+}
+
+type spoiltBlobs struct {
+	storage.Blobs
+	change func(b []byte) ([]byte, error)
+}
+
+func (b spoiltBlobs) Get(ctx context.Context, space string, d storage.Digest) (io.ReadCloser, error) {
+	r, err := b.Blobs.Get(ctx, space, d)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	if content, err = b.change(content); err != nil {
+		return nil, err
+	}
+	return io.NopCloser(bytes.NewReader(content)), nil
 }
 
 func (s spoilt) Ledger() storage.Ledger { return spoiltLedger{s.Backend.Ledger(), s.change} }
@@ -86,6 +116,7 @@ func TestReadingEndsAtWhatCannotBeRead(t *testing.T) {
 	}
 	type test struct {
 		spoil func(storage.Record) (storage.Record, error) // of record 4
+		blob  func(b []byte) ([]byte, error)
 		blobs func(t *testing.T, b storage.Backend)
 		cause any
 	}
@@ -120,7 +151,13 @@ func TestReadingEndsAtWhatCannotBeRead(t *testing.T) {
 		"a content cut":       {spoil: frame(func(f *journal.Frame) { f.Body.Ref.Size-- }), cause: new(*journal.BlobIntegrityError)},
 		"a content that grew": {spoil: frame(func(f *journal.Frame) { f.Body.Ref.Size++ }), cause: new(*journal.BlobIntegrityError)},
 		"another content":     {spoil: frame(func(f *journal.Frame) { f.Body.Ref.Digest[0]++ }), cause: new(*journal.BlobUnavailableError)},
-		"a content missing":   {blobs: func(t *testing.T, b storage.Backend) { b.Blobs().Delete(t.Context(), ledger+"/content", blob(t, b)) }, cause: new(*journal.BlobUnavailableError)},
+		"a content changed":   {blob: func(b []byte) ([]byte, error) { b[7] ^= 1; return b, nil }, cause: new(*journal.BlobIntegrityError)},
+		"a content lost":      {blob: func(b []byte) ([]byte, error) { return b[:len(b)-1], nil }, cause: new(*journal.BlobIntegrityError)},
+		"a content with more": {blob: func(b []byte) ([]byte, error) { return append(b, 0), nil }, cause: new(*journal.BlobIntegrityError)},
+		"a damaged content": {blob: func(b []byte) ([]byte, error) {
+			return nil, &storage.DigestError{Want: storage.DigestOf(b), Size: 5}
+		}, cause: new(*journal.BlobIntegrityError)},
+		"a content missing": {blobs: func(t *testing.T, b storage.Backend) { b.Blobs().Delete(t.Context(), ledger+"/content", blob(t, b)) }, cause: new(*journal.BlobUnavailableError)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := closing(t, memstore.New())
@@ -137,12 +174,12 @@ func TestReadingEndsAtWhatCannotBeRead(t *testing.T) {
 				// The public form is a blob of the same content: one of them is enough.
 				tt.blobs(t, b)
 			}
-			bad := newStore(t, spoilt{b, func(rec storage.Record) (storage.Record, error) {
+			bad := newStore(t, spoilt{Backend: b, change: func(rec storage.Record) (storage.Record, error) {
 				if rec.Seq != 4 || tt.spoil == nil {
 					return rec, nil
 				}
 				return tt.spoil(rec)
-			}}, &store.Options{InlineBytes: 1000})
+			}, blob: tt.blob}, &store.Options{InlineBytes: 1000})
 			check := func(how string, read uint64, err error) {
 				t.Helper()
 				if read != 3 {
@@ -242,7 +279,7 @@ func TestChainShowsAChangedHistory(t *testing.T) {
 		if r, err := s.Verify(t.Context(), session); err != nil || !r.Good() {
 			t.Errorf("chained %v: Verify = %+v, %v", chain, r, err)
 		}
-		forged := newStore(t, spoilt{b, func(rec storage.Record) (storage.Record, error) {
+		forged := newStore(t, spoilt{Backend: b, change: func(rec storage.Record) (storage.Record, error) {
 			if rec.Seq == 2 {
 				rec.Data = resealed(bytes.Replace(rec.Data, []byte("true"), []byte("fake"), 1))
 			}
@@ -267,7 +304,7 @@ func TestRepairToACopy(t *testing.T) {
 	}
 	for at := uint64(0); at <= uint64(len(clean)); at++ {
 		t.Run(fmt.Sprint("record ", at), func(t *testing.T) {
-			bad := newStore(t, spoilt{b, func(rec storage.Record) (storage.Record, error) {
+			bad := newStore(t, spoilt{Backend: b, change: func(rec storage.Record) (storage.Record, error) {
 				if rec.Seq == at {
 					return storage.Record{}, &storage.DamagedError{Name: ledger, Seq: at}
 				}
@@ -330,7 +367,7 @@ func TestRepairToACopy(t *testing.T) {
 	if e := want[*store.SessionExistsError](t, "Repair onto itself", err); e.Seq != uint64(len(clean)) {
 		t.Errorf("it says %+v", e)
 	}
-	newer := newStore(t, spoilt{b, func(rec storage.Record) (storage.Record, error) {
+	newer := newStore(t, spoilt{Backend: b, change: func(rec storage.Record) (storage.Record, error) {
 		if rec.Seq == 3 {
 			rec.Data[4] = 2
 			resealed(rec.Data)
@@ -367,7 +404,7 @@ func TestJournalOfANewerBuild(t *testing.T) {
 	w := open(t, s)
 	mustAppend(t, w, note("1", "x"))
 	closed(t, w)
-	newer := newStore(t, spoilt{b, func(rec storage.Record) (storage.Record, error) {
+	newer := newStore(t, spoilt{Backend: b, change: func(rec storage.Record) (storage.Record, error) {
 		if rec.Seq == 2 {
 			rec.Data[4] = 2
 			resealed(rec.Data)

@@ -343,3 +343,42 @@ func TestIndexAgreesWithAMap(t *testing.T) {
 		})
 	})
 }
+
+// A row that somebody else wrote is not overwritten unseen, and the next
+// checkpoint is stored all the same.
+func TestCheckpointBesideAnother(t *testing.T) {
+	b := closing(t, memstore.New())
+	tr := &trouble{t: t}
+	s := newStore(t, b, &store.Options{Trouble: tr.tell})
+	w := open(t, s)
+	mustAppend(t, w, note("1", "x"))
+	if err := w.Checkpoint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, revision, err := b.KV().Get(t.Context(), ledger+"/index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.KV().Put(t.Context(), ledger+"/index", revision, []byte("another's")); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, w, note("2", "x"))
+	want[*storage.RevisionError](t, "Checkpoint", w.Checkpoint(t.Context()))
+	if len(tr.list()) != 1 {
+		t.Errorf("told %v", tr.list())
+	}
+	if err := w.Checkpoint(t.Context()); err != nil {
+		t.Errorf("the next Checkpoint = %v", err)
+	}
+	crash(t, w)
+	reads := new(atomic.Int64)
+	w = open(t, newStore(t, counting{b, reads}, &store.Options{Trouble: (&trouble{t: t}).never}))
+	if n := reads.Load(); n > 3 {
+		t.Errorf("opening read %d records", n)
+	}
+	for _, name := range []string{"1", "2"} {
+		if res, err := w.AppendIdempotent(t.Context(), note(name, "x")); err != nil || res.Appended {
+			t.Errorf("record %s again: %+v, %v", name, res, err)
+		}
+	}
+}

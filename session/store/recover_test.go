@@ -109,7 +109,7 @@ func TestRecoverOfADamagedJournal(t *testing.T) {
 	b := closing(t, memstore.New())
 	w := open(t, newStore(t, b, nil))
 	mustAppend(t, w, ev(10), note("1", "x"))
-	s := newStore(t, spoilt{b, damagedAt(2)}, nil)
+	s := newStore(t, spoilt{Backend: b, change: damagedAt(2)}, nil)
 	r, err := s.Recover(t.Context(), session)
 	if e := want[*journal.ReplayReadError](t, "Recover", err); e.Seq != 2 || fmt.Sprint(r) != fmt.Sprint(store.Recovery{}) {
 		t.Errorf("it says %+v, and returns %+v", e, r)
