@@ -231,7 +231,7 @@ func (c *Core) next() []byte {
 	if c.news {
 		c.pull()
 	}
-	if len(c.rows) > 2*MaxStreams { // streams came and went: the next link begins anew
+	if c.fell || len(c.rows) > 2*MaxStreams { // on a link a stream only rises, and stays: the next one begins anew
 		c.Leave("renew")
 		return c.next()
 	}

@@ -17,6 +17,7 @@ type told struct {
 	first   bool                   // the next round tells all
 	tellDue bool
 	renew   bool // our trust changed: say so, and tell all
+	fell    bool // a stream is held less far than it was: it was dropped and is wanted again
 }
 
 // fresh is a mark, and when it was read.
@@ -35,6 +36,7 @@ func (c *Core) pull() {
 	c.version = version
 	for s, m := range marks {
 		r := c.row(s)
+		c.fell = c.fell || m.Seq < r.ours
 		r.ours = m.Seq
 		c.settle(s, r)
 		c.untold[s] = fresh{m, c.now}
