@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # check.sh: everything that has to hold before a change lands.
 #   ./check.sh        what every push runs
-#   ./check.sh long   the same with the wide enumerations and the high counts
+#   ./check.sh long   the same with the wide enumerations and the high counts,
+#                     20,000 seeds of the simulation among them
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -34,6 +35,9 @@ done
 
 step go test
 CGO_ENABLED=0 go test -timeout "$timeout" ./...
+
+step planted bugs of the simulation
+COMITY_PLANTS=1 CGO_ENABLED=0 go test -count=1 -timeout "$timeout" -run '^TestPlantedBugsAreFound$' ./internal/sim
 
 step go test -race
 if command -v "$(go env CC)" >/dev/null; then

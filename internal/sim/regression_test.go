@@ -279,3 +279,23 @@ func TestBadSignatureAloneAndInABatch(t *testing.T) {
 		}
 	})
 }
+
+// A machine that was forgotten, and lives and is linked, comes back with all that it
+// ever wrote: whoever dropped it takes it from the beginning. Found by seed 388.
+func TestForgottenMachineComesBackOverItsLink(t *testing.T) {
+	tell(t, func(h *history) {
+		h.cables = true
+		h.meet(h.a, h.b)
+		h.open(h.a, "a0")
+		for range 10 { // more than may wait
+			h.claims(h.a, "a0", "src/")
+			h.releases(h.a, "a0")
+		}
+		h.wait(time.Second)
+		h.b.forget(h.a)
+		k := h.claims(h.a, "a0", "docs/")
+		h.wait(time.Minute)
+		h.stands(h.b, k, fold.StandingHeld)
+		h.agree([]*machine{h.a, h.b})
+	})
+}

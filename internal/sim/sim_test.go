@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	seeds     = 200
-	longSeeds = 20_000
+	shortSeeds = 20
+	seeds      = 200
+	longSeeds  = 20_000
 )
 
 // run is one run of a seed, with all that is random in it.
@@ -49,6 +50,8 @@ func TestSeeds(t *testing.T) {
 		some(t, number(t, from), number(t, to))
 	case os.Getenv("COMITY_LONG") != "":
 		many(t, longSeeds)
+	case testing.Short():
+		some(t, 1, shortSeeds)
 	default:
 		some(t, 1, seeds)
 	}
