@@ -186,3 +186,37 @@ func TestCursorsAreHeldToTheirJournal(t *testing.T) {
 	mustAppend(t, w, ev(10), ev(11), ev(12))
 	try("of a journal that was deleted", store.PageRequest{SessionID: session, Cursor: p.Next})
 }
+
+// A backend may count the lives of each ledger for itself.
+type sameLife struct{ storage.Backend }
+
+func (s sameLife) Ledger() storage.Ledger { return sameLifeLedger{s.Backend.Ledger()} }
+
+type sameLifeLedger struct{ storage.Ledger }
+
+func (l sameLifeLedger) Tip(ctx context.Context, name string) (storage.Tip, error) {
+	tip, err := l.Ledger.Tip(ctx, name)
+	tip.Gen = 1
+	return tip, err
+}
+
+func TestCursorOfAnotherSession(t *testing.T) {
+	b := closing(t, memstore.New())
+	s := newStore(t, b, nil)
+	mustAppend(t, open(t, s), ev(10), ev(11), ev(12))
+	other, err := s.Open(t.Context(), id(2), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	mustAppend(t, other, note("1", "x"), note("2", "x"), note("3", "x"))
+	look := newStore(t, sameLife{b}, nil)
+	p, err := look.Page(t.Context(), store.PageRequest{SessionID: session, Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := look.Page(t.Context(), store.PageRequest{SessionID: session, Cursor: p.Next, Limit: 1}); err != nil || len(p.Items) != 1 {
+		t.Errorf("the next page = %+v, %v", p, err)
+	}
+	want[*store.CursorError](t, "the cursor of another session", second(look.Page(t.Context(), store.PageRequest{SessionID: id(2), Cursor: p.Next})))
+}
