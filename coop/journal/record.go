@@ -34,6 +34,9 @@ type sealer struct{ mac hash.Hash }
 
 func newSealer(key []byte) *sealer { return &sealer{hmac.New(sha256.New, key)} }
 
+// sealer is a new one for this journal's records.
+func (j *Journal) sealer() *sealer { return newSealer(j.cfg.Key.DeriveMAC(macLabel(j.cfg.Repo))) }
+
 // macLabel names the key's use, and binds a log to its repository: rows name none.
 func macLabel(repo ident.RepositoryID) string { return "journal-record/v1\n" + string(repo) }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
-	"github.com/comity-dev/comity/internal/seglog"
 )
 
 // reload reads the log once, in order, and makes the state of it. Nobody else
@@ -27,7 +26,25 @@ func newReload(j *Journal) *reload {
 
 func (j *Journal) reload(ctx context.Context) error {
 	r := newReload(j)
-	next := uint64(1)
+	if err := r.all(ctx); err != nil {
+		return err
+	}
+	j.view = j.viewNow()
+	j.run = j.nextRun()
+	j.lapseOnReload()
+	j.health.SecondUsers = j.secondUsers()
+	return nil
+}
+
+// all takes the records of the log one by one.
+func (r *reload) all(ctx context.Context) error {
+	j, next := r.j, uint64(1)
+	l := newLookout(j.sealer, func(found reading) {
+		r.missing(next, found.index)
+		r.record(found)
+		next = found.index + 1
+	})
+	defer l.end()
 	for rec, err := range j.log.From(next) {
 		if err == nil {
 			err = ctx.Err()
@@ -35,16 +52,11 @@ func (j *Journal) reload(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.missing(next, rec.Index)
-		r.record(rec)
-		next = rec.Index + 1
+		l.put(rec)
 	}
+	l.rest()
 	r.missing(next, j.log.End()+1)
 	r.end()
-	j.view = j.viewNow()
-	j.run = j.nextRun()
-	j.lapseOnReload()
-	j.health.SecondUsers = j.secondUsers()
 	return nil
 }
 
@@ -58,11 +70,10 @@ func (r *reload) end() {
 	r.j.relist()
 }
 
-func (r *reload) record(stored seglog.Record) {
-	j := r.j
-	rec, err := j.seal.open(stored.Data)
+func (r *reload) record(found reading) {
+	j, rec := r.j, found.record
 	switch {
-	case err != nil:
+	case found.err != nil:
 		r.refuse(RefusedRecord)
 		return
 	case rec.version > recordVersion:
@@ -76,9 +87,9 @@ func (r *reload) record(stored seglog.Record) {
 	}
 	switch rec.kind {
 	case RecordEvent:
-		r.event(rec.payload, stored.Index, rec.sealed)
+		r.event(found)
 	case RecordRow:
-		r.row(rec, stored.Index)
+		r.row(rec, found.index)
 	case RecordBeats:
 		r.beats(rec)
 	case RecordTombs:
@@ -146,23 +157,23 @@ func (r *reload) row(rec record, index uint64) {
 	r.j.row(local, index)
 }
 
-func (r *reload) event(raw []byte, index uint64, sealed bool) {
-	e, err := event.Parse(raw)
-	if err != nil {
-		r.refuse(parseRefusal(err))
+func (r *reload) event(at reading) {
+	e := at.event
+	if e == nil {
+		r.refuse(parseRefusal(at.form))
 		return
 	}
-	if sealed { // a stamp that was seen once is never given out again
+	if at.record.sealed { // a stamp that was seen once is never given out again
 		r.j.stamp = max(r.j.stamp, e.Lamport)
 	}
 	if refused := r.j.unbelieved(e); refused != "" {
 		if refused == RefusedUntrusted {
-			r.j.withheld[e.Stream] = append(r.j.withheld[e.Stream], index)
+			r.j.withheld[e.Stream] = append(r.j.withheld[e.Stream], at.index)
 		}
 		r.refuse(refused)
 		return
 	}
-	good, bad := r.authentic.admit(found{e, index}, sealed)
+	good, bad := r.authentic.admit(found{e, at.index}, at.record.sealed)
 	for range bad {
 		r.refuse(RefusedSignature)
 	}

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"context"
 	"iter"
 
@@ -37,11 +36,21 @@ func (d disk) Enqueue(turn uint64, reserve bool, recs ...[]byte) ticket {
 	return d.Log.Enqueue(turn, reserve, recs...)
 }
 
+// recordBlock is the size of a piece of memory in which records lie.
+const recordBlock = 32 << 10
+
 // From gives records that stay: an event keeps the bytes that it was read from.
+// Those that come together lie together.
 func (d disk) From(index uint64) iter.Seq2[seglog.Record, error] {
 	return func(yield func(seglog.Record, error) bool) {
+		var block []byte
 		for rec, err := range d.Log.From(index) {
-			rec.Data = bytes.Clone(rec.Data)
+			if n := len(rec.Data); n > cap(block)-len(block) {
+				block = make([]byte, 0, max(n, recordBlock))
+			}
+			at := len(block)
+			block = append(block, rec.Data...)
+			rec.Data = block[at:len(block):len(block)]
 			if !yield(rec, err) {
 				return
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/internal/seglog"
 )
@@ -122,9 +123,10 @@ func (j *Journal) readBack(recs []seglog.Record) {
 		}
 	}
 	r := newReload(j)
+	var parser event.Parser
 	for _, stored := range recs {
-		if rec, err := j.seal.open(stored.Data); err == nil {
-			r.event(rec.payload, stored.Index, rec.sealed)
+		if found := read(j.seal, &parser, stored); found.err == nil {
+			r.event(found)
 			if n := j.health.Refused[RefusedUntrusted]; n > 0 {
 				j.health.Refused[RefusedUntrusted] = n - 1
 			}
