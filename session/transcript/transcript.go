@@ -53,8 +53,8 @@ type Summary struct {
 }
 
 // Write writes the transcript of what c gives. It holds at most about 16 MiB and, while it
-// writes one, a few copies of a record. It returns at the first error of c or w, or when ctx ends; what
-// it wrote is incomplete then, and an error of c is a *ReadError. Write a file
+// writes one, a few copies of a record. It returns at the first error of c or w, or when ctx
+// ends; what it wrote is incomplete then, and an error of c is a *ReadError. Write a file
 // beside its place and rename it.
 func Write(ctx context.Context, w io.Writer, c Cursor, f Format, o *Options) (Summary, error) {
 	if o == nil {
