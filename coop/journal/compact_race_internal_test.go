@@ -115,13 +115,16 @@ func TestFirstExchangeKeepsStreams(t *testing.T) {
 func TestStreamWithAnEventUnderWayStays(t *testing.T) {
 	b := newBench(t)
 	s := b.j.own.stream
-	own := b.append("a1")
+	closed := func() <-chan outcome {
+		return b.start(t.Context(), func(tx *Tx) error {
+			_, err := tx.Append(event.SessionClosed{Session: "a1", Reason: "done"})
+			return err
+		})
+	}
+	own := closed()
 	b.log.sync(1, 0)
 	<-own
-	end := b.start(t.Context(), func(tx *Tx) error {
-		_, err := tx.Append(event.SessionClosed{Session: "a1", Reason: "done"})
-		return err
-	})
+	end := closed()
 	b.j.lock()
 	b.j.forsake()
 	b.j.unlock()
