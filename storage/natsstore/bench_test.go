@@ -38,14 +38,14 @@ func BenchmarkAppend(b *testing.B) {
 					timed(b, writers, 100*time.Millisecond, app)
 					timed(b, writers, 100*time.Millisecond, bare.publish)
 					var ratios, rates []float64
-					for round := range 10 {
+					for round := range 40 {
 						var base, got float64
 						if round%2 == 0 { // whoever comes first has a smaller stream
-							base = timed(b, writers, 300*time.Millisecond, bare.publish)
+							base = timed(b, writers, 75*time.Millisecond, bare.publish)
 						}
-						got = timed(b, writers, 300*time.Millisecond, app)
+						got = timed(b, writers, 75*time.Millisecond, app)
 						if round%2 != 0 {
-							base = timed(b, writers, 300*time.Millisecond, bare.publish)
+							base = timed(b, writers, 75*time.Millisecond, bare.publish)
 						}
 						ratios, rates = append(ratios, got/base), append(rates, got)
 					}

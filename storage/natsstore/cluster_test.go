@@ -181,7 +181,7 @@ func TestNoAppendIsLostWhenTheLeaderStops(t *testing.T) {
 	var seen atomic.Uint64
 	wg.Go(func() { followed <- followDense(fctx, s.Ledger(), "w0", &seen) })
 
-	rounds := 1
+	rounds := 2
 	if os.Getenv("COMITY_LONG") != "" {
 		rounds = 8
 	}
