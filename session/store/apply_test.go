@@ -235,6 +235,11 @@ func TestCollect(t *testing.T) {
 		if done, err := young.Collect(t.Context(), session); err != nil || done.Deleted != 0 || !there(fresh) || tip(t, b) != before {
 			t.Errorf("Collect = %+v, %v", done, err)
 		}
+		w = open(t, young)
+		if done, err := w.Collect(t.Context()); err != nil || done.Deleted != 0 || done.Young != 1 || !there(fresh) {
+			t.Errorf("Collect of a writer = %+v, %v", done, err)
+		}
+		closed(t, w)
 		pastMillisecond(t)
 		if done, err := s.Collect(t.Context(), session); err != nil || done.Deleted != 1 || there(fresh) {
 			t.Errorf("Collect = %+v, %v", done, err)

@@ -310,10 +310,23 @@ func TestRepairToACopy(t *testing.T) {
 				}
 				return rec, nil
 			}}, nil)
-			dst := newStore(t, closing(t, memstore.New()), nil)
+			there := closing(t, memstore.New())
+			dst := newStore(t, there, nil)
 			r, err := bad.Repair(t.Context(), session, dst, session)
 			if err != nil {
 				t.Fatal(err)
+			}
+			var before string
+			for i, raw := range frames(t, there) { // it is chained as the original was
+				f, err := journal.ParseFrame([]byte(raw))
+				if err != nil {
+					t.Fatal(err)
+				}
+				fence := f.Family == journal.FamilyFence && r.Fences > 0 // written anew, without a chain
+				if i > 0 && !fence && f.Prev != journal.DigestOf([]byte(before)) {
+					t.Errorf("record %d of the copy is not chained to the one before it", i+1)
+				}
+				before = raw
 			}
 			dropped := make(map[uint64]bool)
 			for _, p := range r.Dropped {

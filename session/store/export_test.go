@@ -282,6 +282,19 @@ func TestMendedFilesAreTaken(t *testing.T) {
 	if !bytes.Equal(mended(file), file) {
 		t.Error("a good file is changed by mending it")
 	}
+	// A manifest that says another number, in a file that is right else.
+	for _, n := range []string{"99", "12"} {
+		there := closing(t, memstore.New())
+		bad := mended(bytes.Replace(file, fmt.Appendf(nil, `"records":%d,"exported_at"`, len(all(t, s))), []byte(`"records":`+n+`,"exported_at"`), 1))
+		if bytes.Equal(bad, file) || len(bad) != len(file) {
+			t.Fatal("the manifest was not changed")
+		}
+		_, err := newStore(t, there, nil).Import(t.Context(), bytes.NewReader(bad), "")
+		want[*store.ImportError](t, "a manifest of "+n+" records", err)
+		if tip(t, there).Seq != 0 {
+			t.Error("and something was written")
+		}
+	}
 	file[len(file)-3] ^= 1
 	if _, err := newStore(t, closing(t, memstore.New()), nil).Import(t.Context(), bytes.NewReader(mended(file)), ""); err != nil {
 		t.Errorf("a mended file: %v", err)
