@@ -61,7 +61,7 @@ func (j *Journal) liveness(s ident.Stream) (Liveness, time.Duration) {
 	if j.joining[runtime] > 0 {
 		return Unknown, expiry
 	}
-	since := max(j.started, j.ticks.wake(now, expiry))
+	since := max(j.started, j.ticks.wake(now, j.cfg.Limits.Heartbeat, expiry))
 	l, live := j.lives.byStream[s], false
 	if l != nil {
 		since = max(since, l.known)

@@ -281,8 +281,9 @@ func TestOwnGapMakesTheOthersUnknown(t *testing.T) {
 	wantLiveness(t, j, o.stream(), Unknown) // before any tick
 	pass(time.Second)
 	j.Tick()
-	pass(expiry - time.Millisecond)
+	pass(20 * time.Second)
 	j.Tick() // late, and no gap
+	pass(expiry - 20*time.Second - time.Millisecond)
 	wantLiveness(t, j, o.stream(), Unknown)
 	pass(time.Millisecond)
 	wantLiveness(t, j, o.stream(), Expired)
@@ -293,8 +294,37 @@ func TestOwnGapMakesTheOthersUnknown(t *testing.T) {
 	pass(5 * time.Second)
 	j.Tick()
 	wantLiveness(t, j, o.stream(), Unknown)
-	pass(expiry)
+	pass(15 * time.Second)
+	j.Tick()
+	pass(15 * time.Second)
 	wantLiveness(t, j, o.stream(), Expired)
+
+	// Whose last beat was heard before a time in which nobody listened, nearly an
+	// expiry long, may have beaten all through it.
+	j.Tick()
+	fake(j).Suspend(20*time.Second + time.Millisecond)
+	wantLiveness(t, j, o.stream(), Unknown)
+}
+
+// Pauses that are each no longer than a heartbeat count once they add up to more.
+func TestShortPausesAddUp(t *testing.T) {
+	_, j, _, pass := pair(t)
+	j.Tick()
+	for n, want := range []time.Duration{0, 8 * time.Second, 8 * time.Second, 16 * time.Second} {
+		fake(j).Pause(4 * time.Second)
+		pass(time.Second)
+		j.Tick()
+		if got := j.ticks.extra; got != want {
+			t.Errorf("after %d pauses of 4s %v are added to the uptime, want %v", n+1, got, want)
+		}
+	}
+	fake(j).SetWall(fake(j).Now().Add(-time.Hour)) // set back: nothing of it counts against a later pause
+	j.Tick()
+	fake(j).Pause(6 * time.Second)
+	j.Tick()
+	if got := j.ticks.extra; got != 22*time.Second {
+		t.Errorf("after a pause of 6s behind a wall that was set back: %v, want 22s", got)
+	}
 }
 
 func TestJournalThatNobodyTicksLooksForNoGap(t *testing.T) {

@@ -14,12 +14,19 @@ type ticks struct {
 	boot  time.Duration
 	woke  time.Duration // end of the last gap, 0 for none
 	extra time.Duration // what pauses of the machine took from its boot-time clock
+	small time.Duration // the same, of short ones that are not in it yet
+}
+
+// gapOf is how long a run may be away and still have listened: with the beat before
+// it, and that beat's way, a longer time is an expiry in which nobody was heard.
+func gapOf(heartbeat, expiry time.Duration) time.Duration {
+	return max(expiry-2*heartbeat, expiry/2)
 }
 
 // wake is when the last gap of our own ended: now, when one has lasted until now
 // and no tick has come since.
-func (t ticks) wake(now, expiry time.Duration) time.Duration {
-	if t.any && now-t.boot > expiry {
+func (t ticks) wake(now, heartbeat, expiry time.Duration) time.Duration {
+	if t.any && now-t.boot > gapOf(heartbeat, expiry) {
 		return now
 	}
 	return t.woke
@@ -27,15 +34,17 @@ func (t ticks) wake(now, expiry time.Duration) time.Duration {
 
 // take is one tick. A machine that was stopped from outside does not see it on
 // its boot-time clock; once its wall clock is set again, the gain tells. It is
-// added to the uptime, or all its beats would look too old ever after.
+// added to the uptime, or all its beats would look too old ever after. What is no
+// longer than a heartbeat may be a wall clock that is set right, and counts once it
+// has added up to more.
 // take returns how long the run was away, by the clock that moved more.
 func (t *ticks) take(wall time.Time, boot, heartbeat, expiry time.Duration) (away time.Duration) {
 	if t.any {
 		gain := wall.Sub(t.wall) - (boot - t.boot)
-		if gain > heartbeat {
-			t.extra += gain
+		if t.small = max(0, t.small+gain); t.small > heartbeat {
+			t.extra, t.small = t.extra+t.small, 0
 		}
-		if boot-t.boot > expiry || gain > expiry {
+		if boot-t.boot > gapOf(heartbeat, expiry) || gain > expiry {
 			t.woke = boot
 		}
 		away = max(boot-t.boot, wall.Sub(t.wall))
