@@ -80,7 +80,7 @@ func (m *machine) checkState() {
 func (m *machine) losers(v journal.View) (all []fold.Claim) {
 	for k := range m.held.ended {
 		c, ok := v.State().Claim(k)
-		if !ok || len(c.FencedBy) == 0 || c.Session.Runtime != m.runtime() || !c.Live() && (c.EndReason != "fenced" || m.w.cloned) {
+		if !ok || len(c.FencedBy) == 0 || c.Session.Runtime != m.runtime() || !c.Live() && (c.EndReason != "fenced" || m.w.cloned || m.w.revised) {
 			continue
 		}
 		s, _ := v.State().Session(c.Session)

@@ -146,7 +146,7 @@ func (m *machine) distrust(p *machine, distrusted bool) {
 	m.sync()
 	m.noteWrites()
 	node := p.key.Node()
-	m.distrusts[node] = distrusted
+	m.distrusts[node], m.w.revised = distrusted, true
 	m.reading = true // a walk may have to begin anew
 	err := m.j.SetTrust(context.Background(), m.trusts())
 	if m.reading = false; err != nil {

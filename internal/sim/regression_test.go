@@ -299,3 +299,41 @@ func TestForgottenMachineComesBackOverItsLink(t *testing.T) {
 		h.agree([]*machine{h.a, h.b})
 	})
 }
+
+// Pauses that are each too short to tell from a wall clock that was set add up: who
+// hears the machine through another one must not take it for gone.
+func TestManyShortPauses(t *testing.T) {
+	tell(t, func(h *history) {
+		h.meet(h.a, h.c)
+		h.meet(h.c, h.b)
+		h.open(h.a, "a0")
+		k := h.claims(h.a, "a0", "src/")
+		h.open(h.b, "b0")
+		h.wait(time.Minute)
+		for range 15 {
+			h.a.halt(paused)
+			h.pass(4 * time.Second)
+			h.a.wake()
+			h.wait(8 * time.Second)
+			h.refused(h.b, "b0", api.ErrConflict, "src/a.go")
+		}
+		h.live(h.b, k, journal.Live)
+	})
+}
+
+// Who did not run for nearly an expiry did not listen either: with the heartbeat
+// before it, that is longer than an expiry. What it did not hear meanwhile lies in
+// its socket.
+func TestAwayForNearlyAnExpiry(t *testing.T) {
+	tell(t, func(h *history) {
+		h.meet(h.a, h.b)
+		h.open(h.a, "a0")
+		h.claims(h.a, "a0", "src/")
+		h.open(h.b, "b0")
+		h.wait(64 * time.Second)
+		h.b.halt(stopped)
+		h.pass(28 * time.Second)
+		h.b.wake()
+		h.refused(h.b, "b0", api.ErrConflict, "src/a.go")
+	})
+}

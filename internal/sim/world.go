@@ -45,6 +45,7 @@ type World struct {
 	asked    uint64
 	late     *Violation // found by another goroutine
 	cables   bool       // machines speak the protocol of package link; else they send messages that may be lost
+	revised  bool       // some machine changed its trust: what it knew it may not know again
 	cloned   bool       // two machines use one key
 }
 
