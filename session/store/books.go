@@ -9,7 +9,7 @@ import "context"
 
 // keepBooks stores both, in the background, when enough has been appended.
 func (w *Writer) keepBooks() {
-	if len(w.index.tail) >= w.s.o.CheckpointRecords {
+	if len(w.index.tail) >= w.index.due {
 		w.beginBooks()
 	}
 }

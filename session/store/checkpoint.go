@@ -89,10 +89,11 @@ func (x *index) beginSeal(tip storage.Tip, last []byte) func(context.Context) (i
 			}
 			x.sealing = nil
 			if err == nil {
-				x.point = point
+				x.point, x.due = point, x.s.o.CheckpointRecords
 				return func() { x.forget(ctx, point, old) }
 			}
 			x.tail = merged(x.tail, own.recs)
+			x.due = len(x.tail) + x.s.o.CheckpointRecords // not again with each append
 			var moved *storage.RevisionError
 			if errors.As(err, &moved) {
 				x.point.revision = moved.Revision

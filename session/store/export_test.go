@@ -77,11 +77,17 @@ func TestExportAndImport(t *testing.T) {
 		if held.Epoch != w.Epoch() {
 			t.Errorf("held by epoch %d, want %d", held.Epoch, w.Epoch())
 		}
+		if owner, err := dst.Owner(t.Context(), session); err != nil || owner != w.Epoch() {
+			t.Errorf("Owner = %d, %v, want %d", owner, err, w.Epoch())
+		}
 		over, err := dst.Takeover(t.Context(), session, storage.Proof{Epoch: held.Epoch, Reason: "test"})
 		if err != nil || over.Epoch() <= w.Epoch() {
 			t.Errorf("Takeover = %v, %v", over, err)
 		}
 		over.Release(t.Context())
+		if owner, err := dst.Owner(t.Context(), session); err != nil || owner != 0 {
+			t.Errorf("Owner = %d, %v, want none", owner, err)
+		}
 		if r, err := dst.Verify(t.Context(), session); err != nil || !r.Good() {
 			t.Errorf("Verify = %+v, %v", r, err)
 		}

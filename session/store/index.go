@@ -22,6 +22,7 @@ type index struct {
 	tail    map[half]entry // behind the last checkpoint
 	sealing *sealing       // being made into a checkpoint; nil when nothing is
 	through uint64         // the last record that is known
+	due     int            // how long the tail may become before a checkpoint
 	point   checkpoint
 	shards  shards
 	found   func(ctx context.Context, seq uint64, f *journal.Frame) // told of frames that are read
@@ -63,7 +64,7 @@ func deliveryKey(id journal.CommandRecordID) string { return "delivery:" + id.Co
 func disposedKey(commandID string) string { return "disposed:" + commandID }
 
 func newIndex(s *Store, n names) *index {
-	return &index{s: s, n: n, tail: make(map[half]entry), shards: shards{most: s.o.IndexCacheBytes}}
+	return &index{s: s, n: n, tail: make(map[half]entry), due: s.o.CheckpointRecords, shards: shards{most: s.o.IndexCacheBytes}}
 }
 
 // lookup returns the entry of a key.

@@ -382,3 +382,37 @@ func TestCheckpointBesideAnother(t *testing.T) {
 		}
 	}
 }
+
+// A store that takes no blobs is not asked with each append.
+func TestFailingCheckpointsAreSpread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := memstore.New()
+		defer b.Close()
+		u := &unruly{Backend: b, put: func() error { return storage.ErrNoSpace }}
+		s := newStore(t, u, &store.Options{CheckpointRecords: 10, Trouble: func(error) {}})
+		w, err := s.Open(t.Context(), session, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		for i := range 500 {
+			mustAppend(t, w, note(fmt.Sprint(i), "x"))
+			synctest.Wait()
+		}
+		puts := 0
+		u.set(func() {
+			for _, op := range u.ops {
+				if op == "put" {
+					puts++
+				}
+			}
+			u.put = nil
+		})
+		if puts < 40 || puts > 50 {
+			t.Errorf("a checkpoint of every 10 records was tried %d times in 500", puts)
+		}
+		if err := w.Checkpoint(t.Context()); err != nil {
+			t.Errorf("Checkpoint, when there is room again: %v", err)
+		}
+	})
+}

@@ -68,6 +68,23 @@ func (s *Store) Takeover(ctx context.Context, id event.ID, proof storage.Proof) 
 	})
 }
 
+// Owner returns the epoch of whoever owns a session now, 0 if nobody does.
+func (s *Store) Owner(ctx context.Context, id event.ID) (epoch uint64, err error) {
+	n, err := s.names(id)
+	if err != nil {
+		return 0, err
+	}
+	o, _, err := s.origin(ctx, n)
+	if err != nil {
+		return 0, err
+	}
+	held, err := s.b.Leaser().Holder(ctx, n.ledger)
+	if err != nil || held == 0 {
+		return 0, err
+	}
+	return o.Base + held, nil
+}
+
 func (s *Store) grant(ctx context.Context, id event.ID, get func(name string, base uint64) (storage.Lease, error)) (*Lease, error) {
 	n, err := s.names(id)
 	if err != nil {
