@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
 )
 
@@ -66,4 +67,17 @@ func sorted[X, V any](xs []X, view func(X) V) iter.Seq[V] {
 			}
 		}
 	}
+}
+
+// Hash returns the hash of an event that is held.
+func (s *State) Hash(k event.Key) ([32]byte, bool) {
+	st := s.streams[k.Stream]
+	if st == nil {
+		return [32]byte{}, false
+	}
+	i, ok := st.find(k.Seq)
+	if !ok {
+		return [32]byte{}, false
+	}
+	return st.entries.at(i).hash, true
 }

@@ -9,7 +9,12 @@ import (
 // that is durable at index, own or not, new or reloaded. It returns "" or why
 // the event cannot stand where its stream is.
 func (j *Journal) apply(e *event.Event, index uint64) (fold.Changes, Refusal) {
-	at := j.heads.place(e)
+	h := j.heads[e.Stream]
+	first := h == nil
+	if first {
+		h = &head{tie: newTie()}
+	}
+	at := h.place(e, j.state)
 	if at.refused != "" {
 		return fold.Changes{}, at.refused
 	}
@@ -19,12 +24,15 @@ func (j *Journal) apply(e *event.Event, index uint64) (fold.Changes, Refusal) {
 	if at.fills {
 		j.regain(e.Stream, e.Seq)
 	}
-	if _, held := j.heads[e.Stream]; !held || e.Seq == 1 {
+	if first {
+		j.heads[e.Stream] = h
+	}
+	if first || e.Seq == 1 {
 		j.lives.begin(e, j.clock.Boot())
 	}
 	j.lift(e.Stream)
-	j.heads.put(e, index)
-	j.ties.observe(e)
+	h.put(e, index)
+	h.tie.observe(e)
 	j.count(e.Stream, len(e.Raw))
 	delete(j.health.Suspects, e.Stream) // it goes on
 	node := e.Stream.Node()
@@ -37,7 +45,7 @@ func (j *Journal) apply(e *event.Event, index uint64) (fold.Changes, Refusal) {
 	}
 	j.named(e)
 	changes := j.state.Apply(e)
-	j.arrivals = append(j.arrivals, index)
+	j.arrivals.append(index)
 	return changes, ""
 }
 

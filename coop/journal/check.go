@@ -95,10 +95,10 @@ func (i *intake) held(s *course, e *event.Event) holding {
 		return same(c.event.Hash == e.Hash)
 	}
 	if h := i.j.heads[e.Stream]; h != nil && e.Seq <= h.seq {
-		if k := h.events[e.Seq-1]; !k.lost() {
-			return same(k.is(e))
+		if h.lost(e.Seq) {
+			return heldLost
 		}
-		return heldLost
+		return same(is(e, i.j.state))
 	}
 	if s.node == i.j.runtime.Node {
 		for _, p := range i.j.pending {

@@ -195,7 +195,7 @@ func (c *compaction) sift() {
 
 func (c *compaction) triggers() {
 	j, lim := c.j, c.j.cfg.Limits
-	c.over = c.policy.Force || len(j.arrivals) > lim.Events || len(j.heads) > lim.StreamsTrigger
+	c.over = c.policy.Force || j.arrivals.len() > lim.Events || len(j.heads) > lim.StreamsTrigger
 	streams := map[ident.NodeID]int{}
 	for s := range j.heads {
 		streams[s.Node()]++

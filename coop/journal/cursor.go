@@ -41,8 +41,8 @@ func (j *Journal) after(cursor string) (uint64, error) {
 
 // last is the index of the last event that arrived, 0 when none has.
 func (j *Journal) last() uint64 {
-	if n := len(j.arrivals); n > 0 {
-		return j.arrivals[n-1]
+	if n := j.arrivals.len(); n > 0 {
+		return j.arrivals.at(n - 1)
 	}
 	return 0
 }

@@ -20,7 +20,6 @@ func (j *Journal) leave(s ident.Stream) (indexes []uint64, l *life) {
 		j.count(s, -h.bytes)
 	}
 	delete(j.heads, s)
-	delete(j.ties, s)
 	delete(j.health.Damaged, s)
 	delete(j.health.Suspects, s)
 	for _, c := range j.waiting.streams[s] {
@@ -49,10 +48,11 @@ func (j *Journal) unlist(gone []uint64) {
 		return
 	}
 	slices.Sort(gone)
-	left := make([]uint64, 0, max(len(j.arrivals)-len(gone), 0))
-	for _, index := range j.arrivals {
+	var left indexes
+	for i := range j.arrivals.len() {
+		index := j.arrivals.at(i)
 		if _, is := slices.BinarySearch(gone, index); !is {
-			left = append(left, index)
+			left.append(index)
 		}
 	}
 	j.arrivals = left
@@ -101,9 +101,13 @@ func (j *Journal) named(e *event.Event) {
 
 // relist brings the arrivals back into the order of the log, in a list of its own.
 func (j *Journal) relist() {
-	if slices.IsSorted(j.arrivals) {
+	all := j.arrivals.slice(0, j.arrivals.len())
+	if slices.IsSorted(all) {
 		return
 	}
-	j.arrivals = slices.Clone(j.arrivals)
-	slices.Sort(j.arrivals)
+	slices.Sort(all)
+	j.arrivals = indexes{}
+	for _, index := range all {
+		j.arrivals.append(index)
+	}
 }

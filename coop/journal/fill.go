@@ -44,10 +44,10 @@ func (i *intake) prevOf(s *course, seq uint64) (string, bool) {
 		return c.event.Prev, true
 	}
 	h := i.j.heads.of(s.stream)
-	if seq > h.seq || h.events[seq-1].lost() {
+	if seq > h.seq || h.lost(seq) {
 		return "", false
 	}
-	e, err := i.j.readEvent(h.events[seq-1].index)
+	e, err := i.j.readEvent(h.index(seq))
 	if err != nil {
 		return "", false
 	}

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"encoding/hex"
+	"slices"
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
@@ -11,31 +12,20 @@ import (
 type head struct {
 	seq, lamport uint64
 	hash         [32]byte
-	whole        uint64 // every event up to it is held: seq, unless some are lost
-	bytes        int    // of the events
-	events       []kept // of seq 1 and on
+	whole        uint64  // every event up to it is held: seq, unless some are lost
+	bytes        int     // of the events
+	events       indexes // of seq 1 and on; 0 where one is lost
+	tie          *tie
 }
 
-// kept is where an event is held, and enough of its hash to tell it from
-// another: zero for one that is lost.
-type kept struct {
-	index uint64
-	sum   [16]byte
-}
+// index is where an event is that the stream reaches, 0 when it is lost.
+func (h *head) index(seq uint64) uint64 { return h.events.at(int(seq - 1)) }
 
-func (k kept) lost() bool { return k.index == 0 }
-
-func (k kept) is(e *event.Event) bool { return k.sum == [16]byte(e.Hash[:16]) }
+func (h *head) lost(seq uint64) bool { return h.index(seq) == 0 }
 
 // indexes are where the events are, by seq.
 func (h *head) indexes() []uint64 {
-	all := make([]uint64, 0, len(h.events))
-	for _, k := range h.events {
-		if !k.lost() {
-			all = append(all, k.index)
-		}
-	}
-	return all
+	return slices.DeleteFunc(h.events.slice(0, h.events.len()), func(index uint64) bool { return index == 0 })
 }
 
 // heads are the ends of all streams held.
@@ -44,6 +34,11 @@ type heads map[ident.Stream]*head
 // maxLost bounds the events that may be missing before one that is read from
 // the log: more were never there.
 const maxLost = 1 << 20
+
+// hashes knows the hash of each event that is held.
+type hashes interface {
+	Hash(event.Key) ([32]byte, bool)
+}
 
 // A place is where an event stands to what is held of its stream.
 type place struct {
@@ -61,12 +56,11 @@ func (hs heads) of(s ident.Stream) head {
 }
 
 // place judges e by number, chain and stamp alone.
-func (hs heads) place(e *event.Event) place {
-	h := hs.of(e.Stream)
+func (h *head) place(e *event.Event, held hashes) place {
 	switch {
-	case e.Seq <= h.seq && h.events[e.Seq-1].lost():
+	case e.Seq <= h.seq && h.lost(e.Seq):
 		return place{fills: true}
-	case e.Seq <= h.seq && h.events[e.Seq-1].is(e):
+	case e.Seq <= h.seq && is(e, held):
 		return place{refused: RefusedDuplicate}
 	case e.Seq <= h.seq:
 		return place{refused: RefusedForked}
@@ -82,22 +76,27 @@ func (hs heads) place(e *event.Event) place {
 	return place{}
 }
 
+// is reports whether e is what is held in its place.
+func is(e *event.Event, held hashes) bool {
+	hash, ok := held.Hash(e.Key())
+	return ok && hash == e.Hash
+}
+
 // put takes in an event that place let through, held in the log at index.
-func (hs heads) put(e *event.Event, index uint64) {
-	h := hs[e.Stream]
-	if h == nil {
-		h = new(head)
-		hs[e.Stream] = h
+func (h *head) put(e *event.Event, index uint64) {
+	for uint64(h.events.len()) < e.Seq-1 {
+		h.events.append(0)
 	}
-	for uint64(len(h.events)) < e.Seq {
-		h.events = append(h.events, kept{})
+	if uint64(h.events.len()) < e.Seq {
+		h.events.append(index)
+	} else {
+		h.events.set(int(e.Seq-1), index)
 	}
-	h.events[e.Seq-1] = kept{index, [16]byte(e.Hash[:16])}
 	h.bytes += len(e.Raw)
 	if e.Seq > h.seq {
 		h.seq, h.lamport, h.hash = e.Seq, e.Lamport, e.Hash
 	}
-	for h.whole < h.seq && !h.events[h.whole].lost() {
+	for h.whole < h.seq && !h.lost(h.whole+1) {
 		h.whole++
 	}
 }

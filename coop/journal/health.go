@@ -116,7 +116,7 @@ func (j *Journal) Health() Health {
 	h.Damaged = maps.Clone(h.Damaged)
 	h.Suspects = maps.Clone(h.Suspects)
 	h.Records, h.Unknown, h.Refused = maps.Clone(h.Records), maps.Clone(h.Unknown), maps.Clone(h.Refused)
-	h.Events, h.Streams, h.Pending = len(j.arrivals), len(j.heads), len(j.pending)
+	h.Events, h.Streams, h.Pending = j.arrivals.len(), len(j.heads), len(j.pending)
 	h.Clock = j.stamp
 	h.Dropped, h.Withheld = len(j.tombs.order), len(j.withheld)
 	return h

@@ -37,12 +37,11 @@ type Journal struct {
 	rows     rows
 	lineages lineages
 	lives    lives
-	ties     ties
 	tombs    tombs
 	withheld map[ident.Stream][]uint64 // where events are that are not believed
 	aside    map[ident.Stream]*life    // of streams that are not believed
 	joining  map[ident.Runtime]int     // first exchanges under way
-	arrivals []uint64                  // log indexes of the events in the fold, rising; appended to, or made anew
+	arrivals indexes                   // log indexes of the events in the fold, rising; appended to, or made anew
 	view     string                    // names the keys that are not believed though the log has events of them
 	grown    chan struct{}
 	stamp    uint64 // the highest stamp seen, pending ones included
@@ -97,7 +96,6 @@ func newJournal(cfg Config, log store, clk clock.Clock) *Journal {
 		rows:      newRows(),
 		lineages:  newLineages(),
 		lives:     newLives(),
-		ties:      ties{},
 		tombs:     newTombs(),
 		withheld:  map[ident.Stream][]uint64{},
 		aside:     map[ident.Stream]*life{},

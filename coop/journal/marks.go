@@ -92,11 +92,11 @@ func (j *Journal) lacking(theirs event.Marks, n int, skip func(ident.Stream) boo
 		}
 		h := j.heads[s]
 		for seq := theirs[s].Seq + 1; seq <= h.seq && len(all) < n; seq++ {
-			k := h.events[seq-1]
-			if k.lost() {
+			index := h.index(seq)
+			if index == 0 {
 				break // what is behind it would only wait there
 			}
-			all = append(all, place{event.Key{Stream: s, Seq: seq}, k.index})
+			all = append(all, place{event.Key{Stream: s, Seq: seq}, index})
 		}
 	}
 	j.unlock()

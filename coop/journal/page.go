@@ -47,14 +47,14 @@ func (j *Journal) Page(cursor string, limit int) (Page, error) {
 			return 0, 0, err
 		}
 		from := j.behind(after)
-		return from, from + min(limit, len(j.arrivals)-from), nil
+		return from, from + min(limit, j.arrivals.len()-from), nil
 	})
 }
 
 // Tail returns the last n events; its Next is the end.
 func (j *Journal) Tail(n int) (Page, error) {
 	return j.page(func() (int, int, error) {
-		to := len(j.arrivals)
+		to := j.arrivals.len()
 		return to - min(max(n, 0), to), to, nil
 	})
 }
@@ -70,7 +70,7 @@ func (j *Journal) page(pick func() (from, to int, err error)) (Page, error) {
 	from, to, err := pick()
 	next := uint64(0)
 	if err == nil && from > 0 {
-		next = arrivals[from-1]
+		next = arrivals.at(from - 1)
 	}
 	p := Page{Next: j.cursor(next)}
 	j.unlock()
@@ -80,8 +80,8 @@ func (j *Journal) page(pick func() (from, to int, err error)) (Page, error) {
 	return j.read(p, view, arrivals, from, to)
 }
 
-func (j *Journal) read(p Page, view string, arrivals []uint64, from, to int) (Page, error) {
-	for i, index := range arrivals[from:to] {
+func (j *Journal) read(p Page, view string, arrivals indexes, from, to int) (Page, error) {
+	for i, index := range arrivals.slice(from, to) {
 		e, err := j.readEvent(index)
 		if errors.Is(err, seglog.ErrNotFound) { // dropped meanwhile
 			p.Next = j.cursorIn(view, index)
@@ -97,7 +97,7 @@ func (j *Journal) read(p Page, view string, arrivals []uint64, from, to int) (Pa
 		p.Next = j.cursorIn(view, index)
 		p.Arrivals = append(p.Arrivals, Arrival{Cursor: p.Next, Index: index, Event: e})
 	}
-	p.More = to < len(arrivals)
+	p.More = to < arrivals.len()
 	return j.marked(p), nil
 }
 
@@ -125,7 +125,7 @@ func (j *Journal) readEvent(index uint64) (*event.Event, error) {
 
 // behind is the place in arrivals of the first one behind index.
 func (j *Journal) behind(index uint64) int {
-	return sort.Search(len(j.arrivals), func(i int) bool { return j.arrivals[i] > index })
+	return sort.Search(j.arrivals.len(), func(i int) bool { return j.arrivals.at(i) > index })
 }
 
 // End is the cursor behind the last event that arrived.

@@ -41,7 +41,7 @@ func newSurvey(j *Journal) *survey {
 		for of := range t.refs {
 			v.namedIn[of] = append(v.namedIn[of], i.Stream)
 		}
-		for sid := range t.closed {
+		for sid := range t.did(didClose) {
 			id := ident.SessionID{Runtime: i.Stream.Runtime(), SID: sid}
 			v.closers[id] = append(v.closers[id], i.Stream)
 		}
@@ -55,8 +55,8 @@ func newSurvey(j *Journal) *survey {
 var noTie = newTie()
 
 func (v *survey) tie(s ident.Stream) *tie {
-	if t := v.j.ties[s]; t != nil {
-		return t
+	if h := v.j.heads[s]; h != nil {
+		return h.tie
 	}
 	return noTie
 }
@@ -103,7 +103,7 @@ func (v *survey) opensAlone(i fold.StreamInfo) bool {
 	if i.Record != "" {
 		return false
 	}
-	for sid := range v.tie(i.Stream).opened {
+	for sid := range v.tie(i.Stream).did(didOpen) {
 		x, ok := v.j.state.Session(ident.SessionID{Runtime: i.Stream.Runtime(), SID: sid})
 		if ok && x.State == fold.SessionOpen {
 			return true
@@ -130,7 +130,7 @@ func (v *survey) held(s ident.Stream) {
 	for of := range t.needs {
 		v.add(of)
 	}
-	for sid := range t.wrote {
+	for sid := range t.did(didWrite) {
 		for _, by := range v.closers[ident.SessionID{Runtime: s.Runtime(), SID: sid}] {
 			if !v.before(by, s) {
 				v.add(by)
@@ -164,7 +164,7 @@ func (v *survey) ended(s ident.Stream, t *tie) {
 		}
 		v.add(u)
 	}
-	left := maps.Clone(t.wrote)
+	left := maps.Collect(t.did(didWrite))
 	for _, u := range slices.Backward(line) {
 		if !v.before(s, u) {
 			return
@@ -205,8 +205,8 @@ func (v *survey) carries(s ident.Stream, t *tie) {
 		}
 		for sid := range left {
 			in := v.tie(u)
-			ended := in.closed[sid] || !in.lists(sid)
-			if ended || in.opened[sid] {
+			ended := in.sids[sid]&didClose != 0 || !in.lists(sid)
+			if ended || in.sids[sid]&didOpen != 0 {
 				v.add(u)
 			}
 			if ended {

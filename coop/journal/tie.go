@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/comity-dev/comity/coop/event"
@@ -14,16 +15,38 @@ type tie struct {
 	first  *event.StreamSucceeded // its first event
 	refs   map[ident.Stream]bool  // whose claims, reviews and publications it names
 	needs  map[ident.Stream]bool  // whose events its checkpoints keep
-	opened map[string]bool        // sids
-	wrote  map[string]bool        // sids that opened, claimed or asked in it
-	closed map[string]bool        // sids
+	sids   map[string]deeds       // what sessions did in it
 	handed bool                   // it published a handover, or said what became of one
 }
 
+// deeds are what one session did in a stream.
+type deeds uint8
+
+const (
+	didOpen  deeds = 1 << iota
+	didWrite       // opened, claimed or asked
+	didClose
+)
+
 func newTie() *tie {
-	return &tie{
-		refs: map[ident.Stream]bool{}, needs: map[ident.Stream]bool{},
-		opened: map[string]bool{}, wrote: map[string]bool{}, closed: map[string]bool{},
+	return &tie{refs: map[ident.Stream]bool{}, needs: map[ident.Stream]bool{}, sids: map[string]deeds{}}
+}
+
+// note adds to what a session did.
+func (t *tie) note(sid string, d deeds) {
+	if was := t.sids[sid]; was|d != was {
+		t.sids[sid] = was | d
+	}
+}
+
+// did yields the sessions that did something.
+func (t *tie) did(d deeds) iter.Seq2[string, deeds] {
+	return func(yield func(string, deeds) bool) {
+		for sid, all := range t.sids {
+			if all&d != 0 && !yield(sid, all) {
+				return
+			}
+		}
 	}
 }
 
@@ -36,15 +59,8 @@ func (t *tie) lists(sid string) bool {
 	return t.first != nil && slices.Contains(t.first.Sessions, sid)
 }
 
-// ties are those of all streams held.
-type ties map[ident.Stream]*tie
-
-func (ts ties) observe(e *event.Event) {
-	t := ts[e.Stream]
-	if t == nil {
-		t = newTie()
-		ts[e.Stream] = t
-	}
+// observe takes in an event of the stream.
+func (t *tie) observe(e *event.Event) {
 	name := func(keys ...event.Key) {
 		for _, k := range keys {
 			if k.Stream != e.Stream {
@@ -58,11 +74,11 @@ func (ts ties) observe(e *event.Event) {
 			t.first = &b
 		}
 	case event.SessionOpened:
-		t.opened[b.Info.Session], t.wrote[b.Info.Session] = true, true
+		t.note(b.Info.Session, didOpen|didWrite)
 	case event.SessionClosed:
-		t.closed[b.Session] = true
+		t.note(b.Session, didClose)
 	case event.ClaimAcquired:
-		t.wrote[b.Session] = true
+		t.note(b.Session, didWrite)
 		name(b.Fences...)
 	case event.ClaimReleased:
 		name(b.Claim)
@@ -78,7 +94,7 @@ func (ts ties) observe(e *event.Event) {
 		t.handed = true
 		name(b.Publication)
 	case event.ReviewRequested:
-		t.wrote[b.Session] = true
+		t.note(b.Session, didWrite)
 	case event.ReviewAnswered:
 		name(b.Request)
 	case event.ReviewClosed:

@@ -48,6 +48,7 @@ func (j *Journal) Verify(ctx context.Context) (VerifyReport, error) {
 		seal:      newSealer(j.cfg.Key.DeriveMAC(macLabel(j.cfg.Repo))),
 		authentic: newAuthentic(j.cfg.Limits.Pending),
 		heads:     heads{},
+		hashes:    hashesByStream{},
 		dead:      map[uint64]bool{},
 	}
 	j.lock()
@@ -77,6 +78,7 @@ type verify struct {
 	seal      *sealer
 	authentic *authentic
 	heads     heads
+	hashes    hashesByStream
 	dead      map[uint64]bool // events that a rewrite has yet to take out
 	report    VerifyReport
 }
@@ -164,7 +166,11 @@ func (v *verify) unsigned(bad []found) {
 
 func (v *verify) place(f found) {
 	e := f.event
-	at := v.heads.place(e)
+	h := v.heads[e.Stream]
+	if h == nil {
+		h = new(head)
+	}
+	at := h.place(e, v.hashes)
 	if at.refused != "" {
 		v.find(Finding{f.index, e.Stream, e.Seq, string(at.refused)})
 		return
@@ -172,6 +178,29 @@ func (v *verify) place(f found) {
 	if at.lostFrom > 0 {
 		v.find(Finding{f.index, e.Stream, at.lostFrom, fmt.Sprintf("lost before this record: %d to %d", at.lostFrom, e.Seq-1)})
 	}
-	v.heads.put(e, f.index)
+	v.heads[e.Stream] = h
+	h.put(e, f.index)
+	v.hashes.put(e)
 	v.report.Events++
+}
+
+// hashesByStream are the hashes of events by stream and place.
+type hashesByStream map[ident.Stream][][32]byte
+
+func (hs hashesByStream) put(e *event.Event) {
+	all := hs[e.Stream]
+	for uint64(len(all)) < e.Seq {
+		all = append(all, [32]byte{})
+	}
+	all[e.Seq-1] = e.Hash
+	hs[e.Stream] = all
+}
+
+// Hash is the hash of an event that was put.
+func (hs hashesByStream) Hash(k event.Key) ([32]byte, bool) {
+	all := hs[k.Stream]
+	if k.Seq < 1 || k.Seq > uint64(len(all)) {
+		return [32]byte{}, false
+	}
+	return all[k.Seq-1], true
 }

@@ -120,7 +120,7 @@ func TestPageUnderWayWhileItsEventsAreDropped(t *testing.T) {
 	m.ingest(j, one)
 	own := m.append(j, session("a2"))
 	arrivals, view := j.arrivals, j.view
-	behind := j.cursor(arrivals[2])
+	behind := j.cursor(arrivals.at(2))
 	m.clock.Advance(pastSilence)
 	wantDropped(t, m.compact(j, force), s)
 	p, err := j.read(Page{}, view, arrivals, 2, 4)
