@@ -89,6 +89,7 @@ type node struct {
 	started time.Duration // boot time
 	host    string
 	machine string
+	folder  string // tells the state folder from its copies; "" where nothing does
 
 	// openJournal opens a repository's journal; nil means journal.Open.
 	openJournal func(context.Context, journal.Config) (*journal.Journal, error)
@@ -108,6 +109,7 @@ func newNode(o Options, key *ident.Key, c clock.Clock) *node {
 	n.started = n.clock.Boot()
 	n.host, _ = os.Hostname()         // "" is left out where it is shown
 	n.machine, _ = o.Home.MachineID() // "" is no machine: see the doctor
+	n.folder = vfs.FolderID(o.Home.Dir)
 	n.stopping, n.stop = context.WithCancel(context.Background())
 	n.places.init()
 	n.rooms.init(n)

@@ -102,7 +102,7 @@ func (r *rooms) open(ctx context.Context, repo ident.RepositoryID, t *tenancy) {
 	// The journal is everybody's: who asked first may go away, it stays.
 	m, err := room.Open(context.WithoutCancel(ctx), room.Config{
 		Journal: journal.Config{
-			Key: n.key, Repo: repo, Machine: n.machine,
+			Key: n.key, Repo: repo, Machine: n.machine, Folder: n.folder,
 			Dir: filepath.Join(n.opts.Home.RepositoryDir(string(repo)), "journal"),
 		},
 		Open:      n.openJournal,
