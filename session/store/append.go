@@ -18,7 +18,6 @@ type pending struct {
 	key    string
 	fp     journal.Fingerprint
 	public []byte // what is stored for the public
-	at     int    // its place in attempt.all
 }
 
 // An attempt is one batch on its way.
@@ -30,8 +29,6 @@ type attempt struct {
 	all      []journal.CommittedAppendResult // of all that the caller gave
 	doubted  bool                            // one append of it may have been done
 }
-
-func (a *attempt) results() []journal.CommittedAppendResult { return a.all }
 
 // append does the whole of an append, under the turn.
 func (w *Writer) append(ctx context.Context, recs []journal.JournalRecord) ([]journal.CommittedAppendResult, error) {
@@ -53,13 +50,13 @@ func (w *Writer) append(ctx context.Context, recs []journal.JournalRecord) ([]jo
 		return nil, err
 	}
 	if len(a.recs) == 0 {
-		return a.results(), nil
+		return a.all, nil
 	}
 	if err := w.write(ctx, a); err != nil {
 		return nil, err
 	}
 	w.note(ctx, a)
-	return a.results(), nil
+	return a.all, nil
 }
 
 // prepare encodes and judges recs. Nothing is written by it, and nothing
@@ -68,11 +65,10 @@ func (w *Writer) prepare(ctx context.Context, recs []journal.JournalRecord) (*at
 	a := &attempt{all: make([]journal.CommittedAppendResult, len(recs))}
 	batch := newOverlay(w.index)
 	for i, rec := range recs {
-		p, err := w.judge(ctx, batch, rec)
+		p, err := w.judge(rec)
 		if err != nil {
 			return nil, err
 		}
-		p.at = i
 		seq, seen, err := batch.check(ctx, p.key, p.fp)
 		if err != nil {
 			return nil, w.collision(p, err)
@@ -96,7 +92,7 @@ func (w *Writer) prepare(ctx context.Context, recs []journal.JournalRecord) (*at
 }
 
 // judge encodes a record and looks at all that can be told from it alone.
-func (w *Writer) judge(ctx context.Context, batch *overlay, rec journal.JournalRecord) (pending, error) {
+func (w *Writer) judge(rec journal.JournalRecord) (pending, error) {
 	if r, ok := rec.(journal.CommandRecord); ok {
 		if err := journal.ValidateCommandRecordRoute(r); err != nil {
 			var mismatch *journal.CommandRouteMismatchError
@@ -217,9 +213,6 @@ func (w *Writer) write(ctx context.Context, a *attempt) error {
 func (w *Writer) done(a *attempt, tip storage.Tip) {
 	w.tip, w.doubt, w.last = tip, nil, a.frames[len(a.frames)-1]
 	for i, p := range a.recs {
-		if p.key == "" { // a fence
-			p.key, p.fp = p.frame.IndexKey(), p.frame.Fingerprint()
-		}
 		w.index.observe(p, a.expected.Seq+uint64(i)+1)
 	}
 }

@@ -57,13 +57,11 @@ func (m *summary) noteFrame(ctx context.Context, seq uint64, f *journal.Frame) {
 	m.note(seq, f.Epoch, rec)
 }
 
-// loaded is called when what is behind the checkpoint has been read.
-func (m *summary) loaded(checkpoint, tip uint64) {
+// loaded is called when what is behind the checkpoint, the own fence at least,
+// has been read.
+func (m *summary) loaded(tip uint64) {
 	if m.e.LastSeq > tip { // it is another journal's
 		m.e = Entry{Session: m.n.id, State: Idle, Partial: true, LastSeq: tip}
-	}
-	if m.e.LastSeq < checkpoint {
-		m.e.Partial, m.e.LastSeq = true, tip
 	}
 }
 

@@ -434,3 +434,64 @@ func TestJournalOfANewerBuild(t *testing.T) {
 		t.Error("a fence was written into it")
 	}
 }
+
+// Records that are whole, and cannot be true together: no writer of ours makes
+// them, and Verify names the later one.
+func TestVerifyHoldsRecordsToEachOther(t *testing.T) {
+	app := runtimecommand.Application{CommandID: "req", CommandKind: runtimecommand.KindInput, LeaseEpoch: 1, RuntimeID: id(50)}
+	end := func(attempt string, runtime event.ID) journal.JournalRecord {
+		return journal.NewCommandDispositionRecord(runtimecommand.Disposition{
+			AttemptEpoch: 1, AttemptID: attempt, CommandID: "req", CommandKind: runtimecommand.KindInput, LeaseEpoch: 1, Result: runtimecommand.Applied, RuntimeID: runtime,
+		})
+	}
+	fence := journal.NewFenceRecord(session, journal.LeaseFence{Epoch: 1})
+	begun := journal.NewCommandApplicationRecord(app)
+	for name, tt := range map[string]struct {
+		recs []journal.JournalRecord
+		bad  uint64 // 0 for none
+	}{
+		"nothing wrong":                {[]journal.JournalRecord{fence, fence, note("1", "x"), begun, end("a", id(50)), phased(5, "intent"), phased(5, "fallback_queued")}, 0},
+		"an id twice":                  {[]journal.JournalRecord{fence, note("1", "x"), note("2", "x"), note("1", "x")}, 4},
+		"an id with two contents":      {[]journal.JournalRecord{fence, ev(10), journal.NewEventRecord(in(event.SessionStopped{}, 10, event.Coordinates{}))}, 3},
+		"a fallback without an intent": {[]journal.JournalRecord{fence, phased(5, "fallback_queued")}, 2},
+		"an end without a beginning":   {[]journal.JournalRecord{fence, end("a", id(50))}, 2},
+		"the end of another command":   {[]journal.JournalRecord{fence, begun, end("a", id(51))}, 3},
+		"two ends":                     {[]journal.JournalRecord{fence, begun, end("a", id(50)), end("b", id(50))}, 4},
+	} {
+		b := closing(t, memstore.New())
+		at := storage.Tip{}
+		for i, rec := range tt.recs {
+			f, err := (*journal.Kinds)(nil).Encode(session, rec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Epoch, f.Token, f.Batch, f.Of = 1, journal.Token{byte(i + 1)}, 1, 1
+			raw, err := f.AppendTo(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at, err = b.Ledger().Append(t.Context(), ledger, at, raw); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := newStore(t, b, nil)
+		r, err := s.Verify(t.Context(), session)
+		switch {
+		case err != nil || r.Good() != (tt.bad == 0):
+			t.Errorf("%s: Verify = %+v, %v", name, r, err)
+		case tt.bad != 0:
+			e := want[*store.InconsistentError](t, name, r.Problems[0].Err)
+			if len(r.Problems) != 1 || e.Seq != tt.bad || e.Subject != ledger || e.Detail == "" {
+				t.Errorf("%s: Verify = %+v", name, r)
+			}
+		}
+		dst := newStore(t, closing(t, memstore.New()), nil)
+		copied, err := s.Repair(t.Context(), session, dst, session)
+		if err != nil || (len(copied.Dropped) == 1) != (tt.bad != 0) {
+			t.Errorf("%s: Repair = %+v, %v", name, copied, err)
+		}
+		if r, err := dst.Verify(t.Context(), session); err != nil || !r.Good() {
+			t.Errorf("%s: Verify of the copy = %+v, %v", name, r, err)
+		}
+	}
+}

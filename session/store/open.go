@@ -107,7 +107,7 @@ func (w *Writer) open(ctx context.Context, opening journal.AppendMiddleware) err
 	if err := w.index.load(ctx, w.tip); err != nil {
 		return err
 	}
-	w.summary.loaded(w.index.point.Seq, w.tip.Seq)
+	w.summary.loaded(w.tip.Seq)
 	w.ready = true
 	w.keepBooks()
 	return nil
@@ -152,30 +152,47 @@ func (s *Store) frame(ctx context.Context, n names, seq uint64) (*journal.Frame,
 
 // fenceOnce appends the fence, within the caller's middleware.
 func (w *Writer) fenceOnce(ctx context.Context, opening journal.AppendMiddleware) error {
-	rec := journal.NewFenceRecord(w.n.id, journal.LeaseFence{Epoch: w.lease.Epoch()})
-	var calls int
-	var over bool
-	var fenceErr error
-	var seq uint64
-	write := func(ctx context.Context, _ journal.JournalRecord) (uint64, error) {
-		if over || calls > 0 {
-			calls++
-			return 0, &journal.DecoratorError{Family: journal.FamilyFence, ID: rec.IdempotencyID(), Calls: calls}
-		}
-		calls++
-		seq, fenceErr = w.writeFence(ctx, rec)
-		return seq, fenceErr
+	f := &fencer{w: w, rec: journal.NewFenceRecord(w.n.id, journal.LeaseFence{Epoch: w.lease.Epoch()})}
+	if opening == nil {
+		_, err := f.Append(ctx, f.rec)
+		return err
 	}
-	if opening != nil {
-		_, _ = opening(write)(ctx, rec)
-		over = true
-		if calls == 1 {
-			return fenceErr
-		}
-		return &journal.DecoratorError{Family: journal.FamilyFence, ID: rec.IdempotencyID(), Calls: calls}
+	_, err := journal.Decorate(f, f.within(opening)).Append(ctx, f.rec)
+	var held *journal.DecoratorError
+	switch {
+	case errors.As(err, &held):
+		return held
+	case !f.called:
+		return &journal.DecoratorError{Family: journal.FamilyFence, ID: f.rec.IdempotencyID()}
 	}
-	_, err := write(ctx, rec)
-	return err
+	return f.err
+}
+
+// A fencer is the journal that is opened, as the middleware sees it: all that can
+// be appended to it is the fence.
+type fencer struct {
+	w      *Writer
+	rec    journal.FenceRecord
+	called bool
+	seq    uint64
+	err    error
+}
+
+func (f *fencer) Append(ctx context.Context, _ journal.JournalRecord) (uint64, error) {
+	f.called = true
+	f.seq, f.err = f.w.writeFence(ctx, f.rec)
+	return f.seq, f.err
+}
+
+// within makes of a middleware what Decorate holds to one call.
+func (f *fencer) within(opening journal.AppendMiddleware) journal.AroundAppend {
+	return func(ctx context.Context, rec journal.JournalRecord, next func(context.Context) error) error {
+		_, err := opening(func(ctx context.Context, _ journal.JournalRecord) (uint64, error) {
+			err := next(ctx)
+			return f.seq, err
+		})(ctx, rec)
+		return err
+	}
 }
 
 func (w *Writer) writeFence(ctx context.Context, rec journal.FenceRecord) (uint64, error) {
@@ -183,16 +200,14 @@ func (w *Writer) writeFence(ctx context.Context, rec journal.FenceRecord) (uint6
 	if err != nil {
 		return 0, &journal.MarshalRecordError{Subject: w.n.ledger, Cause: err}
 	}
-	a := &attempt{recs: []pending{{rec: rec, frame: f}}}
-	if err := w.write(ctx, a); err != nil {
-		var overtaken *journal.FencedError
-		if errors.As(err, &overtaken) {
-			w.s.letGo(w.lease)
-			return 0, &OpeningFenceConflictError{w.n.id, w.lease.Epoch(), err}
-		}
-		return 0, err
+	a := &attempt{recs: []pending{{rec: rec, frame: f, key: f.IndexKey(), fp: f.Fingerprint()}}}
+	err = w.write(ctx, a)
+	var overtaken *journal.FencedError
+	if errors.As(err, &overtaken) {
+		w.s.letGo(w.lease)
+		return 0, &OpeningFenceConflictError{w.n.id, w.lease.Epoch(), err}
 	}
-	return w.tip.Seq, nil
+	return w.tip.Seq, err
 }
 
 // holds reports whether the lease can still be relied on.

@@ -185,7 +185,7 @@ func (w *Writer) Resolve(ctx context.Context) ([]journal.CommittedAppendResult, 
 	if err := w.settleDoubt(ctx); err != nil {
 		return nil, err
 	}
-	return a.results(), nil
+	return a.all, nil
 }
 
 // guard returns why nothing can be appended.
