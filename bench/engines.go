@@ -416,7 +416,7 @@ func allEngines() []engine {
 	log.SetOutput(io.Discard) // badger and raft-wal print through it
 	return []engine{
 		idealEngine("zero"), idealEngine("falloc"), idealEngine("grow"),
-		comityEngine,
+		comityEngine, filestoreEngine, ownFilesEngine,
 		tidwallEngine, grouped(tidwallEngine),
 		etcdEngine, grouped(etcdEngine),
 		raftwalEngine, grouped(raftwalEngine),
