@@ -95,7 +95,7 @@ func (a *app) root() *cobra.Command {
 		a.statusCommand(), a.sessionCommand(), a.claimCommand(), a.releaseCommand(), a.checkCommand(),
 		a.logCommand(), a.noticesCommand(), a.handoverCommand(), a.reviewCommand(),
 		a.verifyCommand(), a.doctorCommand(), a.serveCommand(), a.stopCommand(), a.versionCommand(), a.demoCommand(),
-		a.hookCommand(), a.installCommand(), a.uninstallCommand(),
+		a.hookCommand(), a.installCommand(), a.uninstallCommand(), a.journalCommand(),
 	)
 	return root
 }

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/comity-dev/comity/session/store"
+	"github.com/spf13/cobra"
+)
+
+// A repaired is the reply of `journal repair`.
+type repaired struct {
+	From    string      `json:"from"`
+	To      string      `json:"to"`
+	Store   string      `json:"store"` // that has the copy
+	Records uint64      `json:"records"`
+	Fences  uint64      `json:"fences,omitempty"` // of them, lost and written anew
+	Dropped []badRecord `json:"dropped,omitempty"`
+}
+
+func (r *journalRun) repairCommand() *cobra.Command {
+	var to string
+	var as store.Entry
+	c := r.sub(&cobra.Command{
+		Use:   "repair SESSION --to DIR|URL [--as ID]",
+		Short: "Copy what can be read of a damaged session",
+		Long: `Copy what can be read of a damaged session into another store, and name each
+record that the copy has not. The session itself is not touched. Records keep
+their content and order, and get new sequences behind one that was dropped.`,
+		Args: oneSession,
+	}, func(ctx context.Context, p storePlace, args []string) error {
+		if to == "" {
+			return usage("repair needs --to: the copy goes to another store").WithHint("--to DIR makes a new one")
+		}
+		target, err := r.storeAt(to)
+		if err != nil {
+			return err
+		}
+		if p.dir != "" && sameFolder(p.dir, target.dir) || p.dir == "" && p.String() == target.String() {
+			return usage("--to is the store with the damage").WithHint("--to DIR with another folder makes a new store")
+		}
+		j, err := p.look(ctx)
+		if err != nil {
+			return err
+		}
+		defer j.close()
+		e, err := j.find(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if as.Session == "" {
+			as.Session = e.Session
+		}
+		dst, err := target.own(ctx, true)
+		if err != nil {
+			return err
+		}
+		pr := r.progress()
+		pr.say("copying %d records", e.Seq)
+		rep, err := j.Repair(ctx, e.Session, dst.Store, as.Session)
+		pr.end()
+		if err == nil {
+			_, err = dst.RepairCatalog(ctx, rep.To) // else a list knows nothing of it
+		}
+		if err := closed(dst, err); err != nil {
+			return err
+		}
+		return r.repaired(rep, target)
+	})
+	c.Flags().StringVar(&to, "to", "", "write the copy to `DIR|URL`")
+	c.Flags().StringVar((*string)(&as.Session), "as", "", "give the copy the `ID` (default: the same)")
+	return c
+}
+
+func (r *journalRun) repaired(rep store.RepairReport, target storePlace) error {
+	out := repaired{string(rep.From), string(rep.To), target.String(), rep.Records, rep.Fences, nil}
+	for _, b := range rep.Dropped {
+		out.Dropped = append(out.Dropped, badRecord{b.Ledger, b.Seq, b.Err.Error()})
+	}
+	if r.json {
+		return r.reply(out)
+	}
+	r.out.row(0, key(shortSession(out.To)).as(bold), key("copied"), key(count(int(out.Records), "record")), keyf("%d dropped", len(out.Dropped)))
+	for _, b := range out.Dropped {
+		r.out.printf("  record %d: ", b.Seq)
+		r.out.wrapped(4, 4, oneLine(b.Error))
+	}
+	r.note("the copy is in %s: comity journal verify %s --store %s", clean(target.String()), shortSession(out.To), clean(target.given))
+	return nil
+}
+
+func sameFolder(a, b string) bool {
+	return b != "" && realPath(a) == realPath(b)
+}
+
+func realPath(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return dir
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real
+	}
+	return abs
+}
+
+// closed closes j, and is err or else why that failed.
+func closed(j *journals, err error) error {
+	if e := j.close(); err == nil {
+		return e
+	}
+	return err
+}
