@@ -57,7 +57,7 @@ func (r CommandRecord) PhysicalID() CommandRecordID {
 func (r CommandRecord) NormalizedDeliveryFingerprint() (Fingerprint, error) {
 	plain, ok := r.cmd.Unphased()
 	if !ok {
-		return Fingerprint{}, &DeliveryTransitionError{r.cmd.ID, string(r.cmd.Phase()), "it is no input in a phase"}
+		return Fingerprint{}, &DeliveryTransitionError{CommandID: r.cmd.ID, Phase: string(r.cmd.Phase()), Reason: "it is no input in a phase"}
 	}
 	body, err := command.Encode(plain)
 	if err != nil {

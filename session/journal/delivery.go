@@ -22,8 +22,8 @@ func (d Delivery) Admit(r CommandRecord) error {
 	if phase == command.PhaseNone {
 		return nil
 	}
-	refuse := func(why string) error {
-		return &DeliveryTransitionError{r.LogicalCommandID(), string(phase), why}
+	refuse := func(seq uint64, why string) error {
+		return &DeliveryTransitionError{CommandID: r.LogicalCommandID(), Phase: string(phase), Reason: why, Seq: seq}
 	}
 	fp, err := r.NormalizedDeliveryFingerprint()
 	if err != nil {
@@ -35,19 +35,19 @@ func (d Delivery) Admit(r CommandRecord) error {
 			return nil
 		}
 		if d.Fingerprint != fp {
-			return refuse("its intent is durable with other content")
+			return refuse(d.Intent, "its intent is durable with other content")
 		}
-		return refuse("its intent is durable already")
+		return refuse(d.Intent, "its intent is durable already")
 	case command.PhaseFallbackQueued:
 		switch {
 		case d.Intent == 0:
-			return refuse("no intent is durable before it")
+			return refuse(0, "no intent is durable before it")
 		case d.Fingerprint != fp:
-			return refuse("its content is not that of the intent")
+			return refuse(d.Intent, "its content is not that of the intent")
 		case d.Fallback != 0:
-			return refuse("its fallback is durable already")
+			return refuse(d.Fallback, "its fallback is durable already")
 		}
 		return nil
 	}
-	return refuse("there is no such phase")
+	return refuse(0, "there is no such phase")
 }

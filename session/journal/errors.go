@@ -124,13 +124,22 @@ func (e *IdempotencyCollisionError) Error() string {
 // A DeliveryTransitionError reports an input to a delegate in a phase that its
 // history does not allow. Its content is left out on purpose.
 type DeliveryTransitionError struct {
+	Subject   string // the ledger, "" if no journal was asked
 	CommandID event.ID
 	Phase     string
 	Reason    string
+	Seq       uint64 // of the record that forbids it, 0 if one is missing
 }
 
 func (e *DeliveryTransitionError) Error() string {
-	return fmt.Sprintf("command %s, delivery phase %q: %s", e.CommandID, e.Phase, e.Reason)
+	s := fmt.Sprintf("command %s, delivery phase %q: %s", e.CommandID, e.Phase, e.Reason)
+	if e.Seq != 0 {
+		s += fmt.Sprintf(" (record %d)", e.Seq)
+	}
+	if e.Subject != "" {
+		s = "append to " + e.Subject + ": " + s
+	}
+	return s
 }
 
 // A CommandRouteMismatchError reports a command that is routed to another loop

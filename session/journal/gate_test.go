@@ -40,13 +40,18 @@ func TestPreparedGatesSayWhatIsWrong(t *testing.T) {
 	}
 	for _, tt := range []struct{ stage, in string }{
 		{"json", ""}, {"json", "{}x"}, {"json", `{"x":1}`}, {"json", string(good) + " "}, {"json", "[]"}, {"json", `{"prepared":{},"payload":{}}`},
-		{"prepared", `{}`}, {"prepared", `{"payload":{},"prepared":{}}`}, {"prepared", `{"payload":{}}`},
-		{"payload", `{"payload":{},"prepared":` + cut("prepared")}, {"payload", `{"prepared":` + cut("prepared")},
+		{"prepared", `{"payload":{},"prepared":{}}`}, {"payload", `{"payload":{},"prepared":` + cut("prepared")},
 		{"prepared", `{"payload":` + string(payload) + `,"prepared":` + cut("prepared")}, // of another kind than the event says
 	} {
 		var e *journal.GatePreparedDecodeError
 		if _, err := journal.DecodeGatePrepared(nil, []byte(tt.in)); !errors.As(err, &e) || e.Stage != tt.stage {
 			t.Errorf("DecodeGatePrepared(%q) = %v, want stage %s", tt.in, err, tt.stage)
+		}
+	}
+	for _, in := range []string{`{}`, `{"payload":{}}`, `{"prepared":` + cut("prepared")} { // a member is missing
+		var e *journal.GatePreparedDecodeError
+		if _, err := journal.DecodeGatePrepared(nil, []byte(in)); !errors.As(err, &e) {
+			t.Errorf("DecodeGatePrepared(%q) = %v", in, err)
 		}
 	}
 	back, err := journal.DecodeGatePrepared(nil, good)

@@ -139,6 +139,11 @@ func TestDeliveryPhases(t *testing.T) {
 		if err != nil && (!errors.As(err, &refused) || refused.CommandID != id(5) || refused.Reason != tt.why) {
 			t.Errorf("%s: Admit = %v, want a *DeliveryTransitionError of the command: %s", tt.name, err, tt.why)
 		}
+		if want := map[string]uint64{"no intent is durable before it": 0, "its fallback is durable already": 4}; err != nil {
+			if seq, ok := want[tt.why]; refused.Seq != seq && (ok || refused.Seq != 3) {
+				t.Errorf("%s: it names record %d", tt.name, refused.Seq)
+			}
+		}
 	}
 	if p := fallback.PhysicalID(); p.CommandID != id(5) || p.Phase != command.PhaseFallbackQueued || fallback.LogicalCommandID() != id(5) {
 		t.Errorf("PhysicalID = %+v", p)

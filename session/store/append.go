@@ -133,7 +133,12 @@ func (w *Writer) admit(ctx context.Context, batch *overlay, p pending) error {
 		if err != nil {
 			return err
 		}
-		return d.Admit(r)
+		err = d.Admit(r)
+		var refused *journal.DeliveryTransitionError
+		if errors.As(err, &refused) {
+			refused.Subject = w.n.ledger
+		}
+		return err
 	case journal.CommandApplicationRecord:
 		return w.ownEpoch(r.Application().LeaseEpoch)
 	case journal.CommandDispositionRecord:

@@ -314,7 +314,9 @@ func TestDeliveryPhasesOverRestarts(t *testing.T) {
 	w := open(t, s)
 	refused := func(what string, rec journal.JournalRecord) {
 		t.Helper()
-		want[*journal.DeliveryTransitionError](t, what, second(w.Append(t.Context(), rec)))
+		if e := want[*journal.DeliveryTransitionError](t, what, second(w.Append(t.Context(), rec))); e.Subject != ledger {
+			t.Errorf("%s: it says %+v", what, e)
+		}
 	}
 	refused("fallback first", phased(5, command.PhaseFallbackQueued))
 	if _, err := w.AppendBatch(t.Context(), phased(5, command.PhaseFallbackQueued), phased(5, command.PhaseIntent)); err == nil {
