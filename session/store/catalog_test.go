@@ -227,3 +227,68 @@ func (n *notes) NoteEvent(_ context.Context, _ event.Event, seq uint64) error {
 	n.seqs = append(n.seqs, seq)
 	return n.err
 }
+
+// A meanwhile backend has something happen before the first lease is granted.
+type meanwhile struct {
+	storage.Backend
+	do func()
+}
+
+func (m *meanwhile) Leaser() storage.Leaser { return meanwhileLeaser{m.Backend.Leaser(), m} }
+
+type meanwhileLeaser struct {
+	storage.Leaser
+	m *meanwhile
+}
+
+func (l meanwhileLeaser) Acquire(ctx context.Context, name string) (storage.Lease, error) {
+	if do := l.m.do; do != nil {
+		l.m.do = nil
+		do()
+	}
+	return l.Leaser.Acquire(ctx, name)
+}
+
+// A session that somebody goes on with between the look at the catalog and the
+// lease is not deleted; nor is one that begins where a leftover was seen.
+func TestRetainSeesWhatCameMeanwhile(t *testing.T) {
+	now := time.UnixMilli(1_700_000_000_000)
+	b := closing(t, memstore.New())
+	m := &meanwhile{Backend: b}
+	s := newStore(t, m, &store.Options{Now: func() time.Time { return now }})
+	goOn := func() {
+		w := open(t, newStore(t, b, nil))
+		mustAppend(t, w, note(fmt.Sprint("at ", w.Epoch()), "x"))
+		closed(t, w)
+	}
+	goOn()
+	now = time.Now().Add(24 * time.Hour)
+	m.do = goOn
+	if r, err := s.Retain(t.Context(), store.Policy{MaxAge: time.Minute}); err != nil || len(r.Deleted) > 0 || r.Kept != 1 {
+		t.Errorf("Retain = %+v, %v", r, err)
+	}
+	wantIDs(t, s, "at 1", fmt.Sprint("at ", owned(t, s)))
+	if r, err := s.Retain(t.Context(), store.Policy{MaxAge: time.Minute}); err != nil || len(r.Deleted) != 1 {
+		t.Errorf("Retain of what rests = %+v, %v", r, err)
+	}
+	if _, err := b.Blobs().Put(t.Context(), ledger+"/content", storage.Digest{}, strings.NewReader("left over")); err != nil {
+		t.Fatal(err)
+	}
+	m.do = goOn
+	if r, err := s.Retain(t.Context(), store.Policy{MaxAge: time.Minute}); err != nil || len(r.Leftovers) > 0 {
+		t.Errorf("Retain = %+v, %v", r, err)
+	}
+	if n := len(all(t, s)); n != 2 {
+		t.Errorf("the session that began has %d records", n)
+	}
+}
+
+// owned returns the epoch of the last owner.
+func owned(t testing.TB, s *store.Store) uint64 {
+	t.Helper()
+	r, err := s.Recover(t.Context(), session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Epoch
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"sync"
+	"sync/atomic"
 
 	"github.com/comity-dev/comity/session/event"
 	"github.com/comity-dev/comity/session/journal"
@@ -124,12 +125,14 @@ type cursor struct {
 	scan    scan
 	have    located // read, and not returned yet
 	failed  error
-	next    func() (storage.Record, error, bool)
+	ahead   []storage.Record // read, and no frames yet
+	behind  error            // what comes behind them
+	next    func() (part, bool)
 	stop    func()
 	reading context.Context
 
 	mu     sync.Mutex
-	closed bool
+	closed atomic.Bool        // set under mu
 	cancel context.CancelFunc // ends what is being read
 }
 
@@ -141,7 +144,7 @@ func (s *Store) open(ctx context.Context, req journal.ReplayRequest) (*cursor, e
 	if req.LoopID != "" && !req.LoopID.Valid() {
 		return nil, fmt.Errorf("replay session %s: %.80q is not the id of a loop", n.id, string(req.LoopID))
 	}
-	c := &cursor{s: s, n: n, req: req, scan: scan{ledger: n.ledger, next: max(req.From.Seq(), 1)}}
+	c := &cursor{s: s, n: n, req: req, scan: scan{ledger: n.ledger, next: max(req.From.Seq(), 1), again: new([2]journal.Frame)}}
 	if req.Follow {
 		return c, nil
 	}
@@ -159,7 +162,7 @@ func (c *cursor) frame(ctx context.Context) (located, error) {
 	defer c.once.Unlock()
 	for {
 		switch {
-		case c.isClosed():
+		case c.closed.Load():
 			return located{}, io.EOF
 		case ctx.Err() != nil:
 			return located{}, context.Cause(ctx)
@@ -175,7 +178,7 @@ func (c *cursor) frame(ctx context.Context) (located, error) {
 		case !ok || err != nil:
 			ended := ok && c.reading != nil && c.reading.Err() != nil // by this call's context, or one's before it
 			c.end()
-			if ended || c.isClosed() {
+			if ended || c.closed.Load() {
 				continue
 			}
 			if !ok {
@@ -188,34 +191,46 @@ func (c *cursor) frame(ctx context.Context) (located, error) {
 	}
 }
 
-// pull reads the next record. The end of ctx ends the reading, which the next
+// pull returns the next record. The end of ctx ends the reading, which the next
 // call begins anew at the same place.
 func (c *cursor) pull(ctx context.Context) (storage.Record, error, bool) {
-	if c.next == nil && !c.begin() {
-		return storage.Record{}, context.Canceled, true // closed
+	if len(c.ahead) == 0 && c.behind == nil {
+		if c.next == nil && !c.begin() {
+			return storage.Record{}, context.Canceled, true // closed
+		}
+		c.mu.Lock()
+		cancel := c.cancel
+		c.mu.Unlock()
+		unwatch := context.AfterFunc(ctx, cancel)
+		p, ok := c.next()
+		unwatch()
+		if !ok {
+			return storage.Record{}, nil, false
+		}
+		c.ahead, c.behind = p.recs, p.err
 	}
-	c.mu.Lock()
-	cancel := c.cancel
-	c.mu.Unlock()
-	unwatch := context.AfterFunc(ctx, cancel)
-	defer unwatch()
-	return c.next()
+	if len(c.ahead) == 0 {
+		return storage.Record{}, c.behind, true
+	}
+	rec := c.ahead[0]
+	c.ahead = c.ahead[1:]
+	return rec, nil, true
 }
 
 func (c *cursor) begin() bool {
 	reading, cancel := context.WithCancel(context.Background())
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
+	if c.closed.Load() {
 		cancel()
 		return false
 	}
 	c.reading, c.cancel = reading, cancel
-	read := c.s.b.Ledger().Read
-	if c.req.Follow {
-		read = c.s.b.Ledger().Follow
+	if c.req.Follow { // a record that is there is not kept back for one that is not
+		c.next, c.stop = iter.Pull(parts(c.s.b.Ledger().Follow(reading, c.n.ledger, c.scan.next), 1))
+	} else {
+		c.next, c.stop = iter.Pull(parts(c.s.b.Ledger().Read(reading, c.n.ledger, c.scan.next), aheadRecords))
 	}
-	c.next, c.stop = iter.Pull2(read(reading, c.n.ledger, c.scan.next))
 	return true
 }
 
@@ -227,6 +242,7 @@ func (c *cursor) end() {
 	c.stop()
 	c.cancel()
 	c.next, c.stop = nil, nil
+	c.ahead, c.behind = nil, nil
 }
 
 // took says that a frame has been returned.
@@ -259,16 +275,10 @@ func (c *cursor) decode(ctx context.Context, at located, field journal.Field) (j
 	return nil, err
 }
 
-func (c *cursor) isClosed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.closed
-}
-
 // Close ends the replay. A Next in flight returns io.EOF.
 func (c *cursor) Close() error {
 	c.mu.Lock()
-	c.closed = true
+	c.closed.Store(true)
 	cancel := c.cancel
 	c.mu.Unlock()
 	if cancel != nil {

@@ -23,6 +23,7 @@ type scan struct {
 	ledger string
 	next   uint64 // the sequence that must come
 	prev   located
+	again  *[2]journal.Frame // if set, a frame is valid until the one behind the next
 }
 
 // take returns the frame of a record, or why it cannot be read.
@@ -30,7 +31,8 @@ func (c *scan) take(rec storage.Record) (located, error) {
 	if rec.Seq != c.next {
 		return located{}, &journal.ReplayReadError{Subject: c.ledger, Seq: c.next, Cause: fmt.Errorf("the store returned record %d", rec.Seq)}
 	}
-	f, err := journal.ParseFrame(rec.Data)
+	f := c.frame()
+	err := f.Parse(rec.Data)
 	if err == nil {
 		err = c.follows(rec.Seq, f)
 	}
@@ -40,6 +42,17 @@ func (c *scan) take(rec storage.Record) (located, error) {
 	c.prev = located{rec.Seq, f, rec.Data}
 	c.next++
 	return c.prev, nil
+}
+
+// frame returns a frame that is of no use any more, or a new one.
+func (c *scan) frame() *journal.Frame {
+	switch {
+	case c.again == nil:
+		return new(journal.Frame)
+	case c.prev.frame == &c.again[0]:
+		return &c.again[1]
+	}
+	return &c.again[0]
 }
 
 // follows returns why f cannot be behind the frame before it.

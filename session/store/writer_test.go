@@ -306,6 +306,21 @@ func TestBatches(t *testing.T) {
 		}
 		mustAppend(t, w, note("3", "fresh"))
 		wantIDs(t, s, "1", string(id(10)), "2", "3")
+		var tokens []journal.Token
+		for i, raw := range frames(t, b) {
+			f, err := journal.ParseFrame([]byte(raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			place := [2]uint16{1, 1}
+			if i == 2 || i == 3 { // those of the batch
+				place = [2]uint16{uint16(i - 1), 2}
+			}
+			if f.Epoch != w.Epoch() || [2]uint16{f.Batch, f.Of} != place || slices.Contains(tokens, f.Token) != (i == 3) {
+				t.Errorf("record %d has epoch %d, place %d of %d, token %x", i+1, f.Epoch, f.Batch, f.Of, f.Token)
+			}
+			tokens = append(tokens, f.Token)
+		}
 	})
 }
 
