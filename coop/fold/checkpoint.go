@@ -88,8 +88,9 @@ func (k *checkpoint) verify() {
 	for _, st := range streams {
 		for _, r := range k.kept[st] {
 			i, _ := st.find(r.First)
-			for ; i < st.entries.len() && st.entries.at(i).seq() <= r.Last; i++ {
-				sum.Write(st.entries.at(i).hash[:])
+			for ; i < st.entries.len() && st.entries.seq(i) <= r.Last; i++ {
+				hash := st.entries.hash(i)
+				sum.Write(hash[:])
 			}
 		}
 	}
@@ -233,7 +234,7 @@ func (st *stream) runNumber() uint64 {
 
 func (s *State) toggle(st *stream) {
 	for i := st.entries.len() - 1; i >= 0; i-- {
-		f := st.entries.at(i).fact
+		f := st.entries.fact(i)
 		seq := f.pos().seq
 		off := st.masked(seq, f)
 		if _, was := st.removed[seq]; off == was {

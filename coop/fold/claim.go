@@ -79,18 +79,24 @@ func (s *State) readWords(x *session, b event.ClaimAcquired) *words {
 	switch {
 	case len(b.Fences) > 0:
 		w.fences = &fences{s.refs(b.Fences), s.refs(b.Breaks)}
-		return w.clone()
+		return w.clone(x)
 	case w == words{}:
 		return nil
 	case x.words == nil || *x.words != w:
-		x.words = w.clone()
+		x.words = w.clone(x)
 	}
 	return x.words
 }
 
-// clone keeps no more than the words of the event that says them.
-func (w words) clone() *words {
-	w.intent, w.issue, w.reason = strings.Clone(w.intent), strings.Clone(w.issue), strings.Clone(w.reason)
+// clone keeps no more than the words of the event that says them. Most claims are
+// for what their session is there for.
+func (w words) clone(x *session) *words {
+	w.issue, w.reason = strings.Clone(w.issue), strings.Clone(w.reason)
+	if x.info != nil && x.info.intent() == w.intent {
+		w.intent = x.info.intent()
+	} else {
+		w.intent = strings.Clone(w.intent)
+	}
 	return &w
 }
 
@@ -252,5 +258,5 @@ func (c *claim) isFenced() bool {
 }
 
 func sameCheckout(a, b *mark) bool {
-	return a == b || a != nil && b != nil && a.info.checkout == b.info.checkout
+	return a == b || a != nil && b != nil && a.info.checkout() == b.info.checkout()
 }

@@ -60,7 +60,7 @@ func (c *claim) view() Claim {
 		Fences: keysOf(c.fencesOf()), Breaks: keysOf(c.breaksOf()),
 	}
 	if c.where != nil {
-		v.Checkout = c.where.info.checkout
+		v.Checkout = c.where.info.checkout()
 	}
 	for _, by := range c.fencers() {
 		v.FencedBy = append(v.FencedBy, by.key())

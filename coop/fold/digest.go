@@ -38,7 +38,7 @@ func (s *State) History(streams []ident.Stream) string {
 	for _, st := range s.comparable(streams) {
 		var hash [32]byte // zero when a checkpoint removed the head, which is not held
 		if i, ok := st.find(st.head); ok {
-			hash = st.entries.at(i).hash
+			hash = st.entries.hash(i)
 		}
 		fmt.Fprintf(sum, "%s/%d %x\n", st.id, st.head, hash)
 	}
@@ -79,12 +79,13 @@ func (s *State) only(set []*stream) *State {
 	part := New()
 	for _, st := range set {
 		into := part.stream(st.id)
-		for e := range st.entries.all() {
-			at := e.fact.pos()
+		for i := range st.entries.len() {
+			f := st.entries.fact(i)
+			at := f.pos()
 			if at.seq > into.head+1 {
 				into.skip(into.head+1, at.seq-1)
 			}
-			part.hold(into, head{at.seq, at.lamport, 0, e.hash}, e.fact.body())
+			part.hold(into, head{at.seq, at.lamport, 0, st.entries.hash(i)}, f.body())
 		}
 		if st.head > into.head {
 			into.skip(into.head+1, st.head)

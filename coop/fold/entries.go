@@ -5,18 +5,19 @@ import (
 	"sort"
 )
 
-// An entry is one held event of a stream. Its place is that of its fact.
-type entry struct {
-	hash [32]byte // checkpoints sum these
-	fact fact
-}
-
-func (e *entry) seq() uint64 { return e.fact.pos().seq }
-
 // entries are the held events of one stream by seq, in pages that are full but
 // for the last: a long stream takes no more room than it needs.
-type entries struct{ pages [][]entry }
+type entries struct{ pages []page }
 
+// A page has the hashes of events, which checkpoints sum, and what they say. They
+// lie apart, so that hashes, which refer to nothing, are not looked through for what
+// is in use.
+type page struct {
+	hashes [][32]byte
+	facts  []fact
+}
+
+// pageEntries fill pieces of memory of the sizes that there are.
 const pageEntries = 32
 
 func (es *entries) len() int {
@@ -24,18 +25,24 @@ func (es *entries) len() int {
 	if n == 0 {
 		return 0
 	}
-	return (n-1)*pageEntries + len(es.pages[n-1])
+	return (n-1)*pageEntries + len(es.pages[n-1].facts)
 }
 
-// at is the i-th entry. It is good until the next insert.
-func (es *entries) at(i int) *entry { return &es.pages[i/pageEntries][i%pageEntries] }
+// fact is what the i-th event says, hash its hash, seq its place in the stream.
+func (es *entries) fact(i int) fact     { return es.pages[i/pageEntries].facts[i%pageEntries] }
+func (es *entries) hash(i int) [32]byte { return es.pages[i/pageEntries].hashes[i%pageEntries] }
+func (es *entries) seq(i int) uint64    { return es.fact(i).pos().seq }
+func (es *entries) put(i int, h [32]byte, f fact) {
+	p := &es.pages[i/pageEntries]
+	p.hashes[i%pageEntries], p.facts[i%pageEntries] = h, f
+}
 
-// all yields the entries by seq.
-func (es *entries) all() iter.Seq[*entry] {
-	return func(yield func(*entry) bool) {
-		for _, page := range es.pages {
-			for i := range page {
-				if !yield(&page[i]) {
+// all yields the facts by seq.
+func (es *entries) all() iter.Seq[fact] {
+	return func(yield func(fact) bool) {
+		for _, p := range es.pages {
+			for _, f := range p.facts {
+				if !yield(f) {
 					return
 				}
 			}
@@ -45,31 +52,35 @@ func (es *entries) all() iter.Seq[*entry] {
 
 // search is the first place whose seq is not below seq.
 func (es *entries) search(seq uint64) int {
-	return sort.Search(es.len(), func(i int) bool { return es.at(i).seq() >= seq })
+	return sort.Search(es.len(), func(i int) bool { return es.seq(i) >= seq })
 }
 
-// insert puts e at i, nearly always the end.
-func (es *entries) insert(i int, e entry) {
+// insert puts an event at i, nearly always the end.
+func (es *entries) insert(i int, h [32]byte, f fact) {
 	n := len(es.pages)
-	if n == 0 || len(es.pages[n-1]) == pageEntries {
-		es.pages = append(es.pages, nil)
+	if n == 0 || len(es.pages[n-1].facts) == pageEntries {
+		es.pages = append(es.pages, page{})
 		n++
 	}
-	es.pages[n-1] = append(es.pages[n-1], e)
-	for k := es.len() - 1; k > i; k-- {
-		*es.at(k) = *es.at(k - 1)
+	p := &es.pages[n-1]
+	p.hashes, p.facts = append(p.hashes, h), append(p.facts, f)
+	k := es.len() - 1
+	for ; k > i; k-- {
+		es.put(k, es.hash(k-1), es.fact(k-1))
 	}
-	*es.at(i) = e
+	es.put(i, h, f)
 }
 
 // pop takes the last one out.
-func (es *entries) pop() entry {
+func (es *entries) pop() fact {
 	n := len(es.pages) - 1
-	page := es.pages[n]
-	e := page[len(page)-1]
-	page[len(page)-1] = entry{}
-	if es.pages[n] = page[:len(page)-1]; len(page) == 1 {
+	p := &es.pages[n]
+	last := len(p.facts) - 1
+	f := p.facts[last]
+	p.facts[last] = nil
+	p.hashes, p.facts = p.hashes[:last], p.facts[:last]
+	if last == 0 {
 		es.pages = es.pages[:n]
 	}
-	return e
+	return f
 }

@@ -1,9 +1,11 @@
 package fold
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/comity-dev/comity/coop/event"
@@ -17,8 +19,8 @@ func TestEntriesAreAList(t *testing.T) {
 		var want []uint64
 		for range 5 * pageEntries {
 			if len(want) > 0 && r.IntN(5) == 0 {
-				if got := es.pop(); got.seq() != want[len(want)-1] {
-					t.Fatalf("pop = %d, want %d", got.seq(), want[len(want)-1])
+				if got := es.pop(); got.pos().seq != want[len(want)-1] {
+					t.Fatalf("pop = %d, want %d", got.pos().seq, want[len(want)-1])
 				}
 				want = want[:len(want)-1]
 				continue
@@ -32,13 +34,17 @@ func TestEntriesAreAList(t *testing.T) {
 				t.Fatalf("search(%d) = %d, want %d", seq, got, i)
 			}
 			if !held {
-				es.insert(i, entry{fact: &silent{spot{seq: seq}}})
+				es.insert(i, [32]byte{byte(seq), byte(seq >> 8)}, &silent{spot{seq: seq}})
 				want = slices.Insert(want, i, seq)
 			}
 		}
 		var got []uint64
-		for e := range es.all() {
-			got = append(got, e.seq())
+		for f := range es.all() {
+			seq := f.pos().seq
+			if hash := es.hash(len(got)); hash != [32]byte{byte(seq), byte(seq >> 8)} {
+				t.Fatalf("the hash of %d is %x", seq, hash[:2])
+			}
+			got = append(got, seq)
 		}
 		if !slices.Equal(got, want) || es.len() != len(want) {
 			t.Fatalf("%d entries %v, want %v", es.len(), got, want)
@@ -86,23 +92,62 @@ func TestRefsAreAList(t *testing.T) {
 func TestInfoIsPackedWhole(t *testing.T) {
 	yes, no := true, false
 	full := event.SessionInfo{Session: "s", Dirty: &no}
-	for i, m := range members(&full) {
+	names, texts := named(&full), told(&full)
+	packed := append(slices.Concat(names[:], texts[:]), &full.Head)
+	for i, m := range packed {
 		*m = string(rune('a' + i))
 	}
 	full.Intent = string(make([]byte, 300))
-	if v := reflect.ValueOf(full); v.NumField() != len(members(&full))+2 {
-		t.Errorf("%d fields, %d of them packed", v.NumField(), len(members(&full)))
+	if v := reflect.ValueOf(full); v.NumField() != len(packed)+2 {
+		t.Errorf("%d fields, %d of them packed", v.NumField(), len(packed))
 	}
 	s := New()
 	var last *info
 	for _, said := range []event.SessionInfo{{Session: "s"}, {Session: "s", Dirty: &yes}, {Session: "s", Dirty: &no}, full} {
 		i := s.info(last, &said)
-		if got := i.of("s"); !reflect.DeepEqual(got, said) || i.checkout != said.Checkout {
-			t.Errorf("%+v is packed as %+v, in checkout %q", said, got, i.checkout)
+		if got := i.of("s"); !reflect.DeepEqual(got, said) || i.checkout() != said.Checkout {
+			t.Errorf("%+v is packed as %+v, in checkout %q", said, got, i.checkout())
 		}
 		if i == last || s.info(i, &said) != i {
 			t.Error("what differs is held once, or what is the same twice")
 		}
 		last = i
+	}
+}
+
+// What a session says of itself comes back as it was said, whatever its commit looks
+// like, and what is said again is held once.
+func TestInfoComesBack(t *testing.T) {
+	s, yes, no := New(), true, false
+	long := strings.Repeat("ab", 100)
+	heads := []string{"", "a", "abc", "abcd", "AB", "zz", strings.Repeat("0f", 20), strings.Repeat("0f", 32), long, long + "c", long + "x", long + "xy"}
+	var last *info
+	for i, head := range heads {
+		for _, dirty := range []*bool{nil, &yes, &no} {
+			for _, empty := range []bool{true, false} {
+				said := event.SessionInfo{Session: "s", Client: "cli", Checkout: "0123456789abcdef", Head: head, Dirty: dirty}
+				if !empty {
+					said.By, said.Host, said.Worker = "ada", "anvil", fmt.Sprint("w", i)
+					said.Branch, said.Intent, said.Issue, said.Task, said.Context = "b", long, "i", "t", "c"
+				}
+				in := s.info(last, &said)
+				if got := in.of("s"); !reflect.DeepEqual(got, said) {
+					t.Fatalf("%+v, want %+v", got, said)
+				}
+				if in.checkout() != said.Checkout || in.intent() != said.Intent {
+					t.Errorf("checkout %q and intent %q, want %q and %q", in.checkout(), in.intent(), said.Checkout, said.Intent)
+				}
+				if again := s.info(in, &said); again != in {
+					t.Errorf("%+v, said again, is held twice", said)
+				}
+				if last == in {
+					t.Errorf("%+v is taken for what was said before", said)
+				}
+				last = in
+			}
+		}
+	}
+	if len(s.whos) != 1+len(heads) {
+		t.Errorf("%d of who and where, want %d", len(s.whos), 1+len(heads))
 	}
 }

@@ -46,8 +46,8 @@ func (s *State) Review(k event.Key) (Review, bool) {
 func (s *State) Reviews() iter.Seq[Review] {
 	var all []*review
 	for _, st := range s.held() {
-		for e := range st.entries.all() {
-			if r, ok := e.fact.(*review); ok && r.held {
+		for f := range st.entries.all() {
+			if r, ok := f.(*review); ok && r.held {
 				all = append(all, r)
 			}
 		}

@@ -97,7 +97,7 @@ func (m *mark) on(s *State) {
 	}
 	add(&t.opened, ln)
 	until, first := t.settles(m)
-	if was == nil || was.info == nil || ln.last() != m || was.info.checkout != m.info.checkout {
+	if was == nil || was.info == nil || ln.last() != m || was.info.checkout() != m.info.checkout() {
 		s.reopen(ln, until, first)
 	}
 }

@@ -23,6 +23,7 @@ type State struct {
 	offers    map[*handover]struct{} // those that are open
 	index     index                  // live claims
 	words     map[string]*string     // reasons, each held once
+	whos      map[string]*who        // by text
 	scopes    scopes
 	text      []byte // what is being packed
 	work      work
@@ -39,6 +40,7 @@ func New() *State {
 		offers:    map[*handover]struct{}{},
 		index:     newIndex(),
 		words:     map[string]*string{},
+		whos:      map[string]*who{},
 		scopes:    newScopes(),
 	}
 }

@@ -60,7 +60,7 @@ func (st *stream) find(seq uint64) (int, bool) {
 		return int(min(max(seq, 1)-1, st.head)), seq >= 1 && seq <= st.head
 	}
 	i := st.entries.search(seq)
-	return i, i < n && st.entries.at(i).seq() == seq
+	return i, i < n && st.entries.seq(i) == seq
 }
 
 func (st *stream) holds(seq uint64) bool {
@@ -71,7 +71,7 @@ func (st *stream) holds(seq uint64) bool {
 // put makes the entry of an event and tells whether it filled a gap.
 func (st *stream) put(h head, f fact) (filled bool) {
 	i, _ := st.find(h.seq)
-	st.entries.insert(i, entry{h.hash, f})
+	st.entries.insert(i, h.hash, f)
 	st.lamport = max(st.lamport, h.lamport)
 	if h.seq > st.head {
 		st.head = h.seq
@@ -134,7 +134,7 @@ func (st *stream) damaged() bool { return st.lostBetween(0, st.head+1) }
 // held, among the waiting else.
 func (st *stream) target(seq uint64) holder {
 	if i, ok := st.find(seq); ok {
-		h, _ := st.entries.at(i).fact.(holder)
+		h, _ := st.entries.fact(i).(holder)
 		return h
 	}
 	return nil

@@ -79,5 +79,5 @@ func (s *State) Hash(k event.Key) ([32]byte, bool) {
 	if !ok {
 		return [32]byte{}, false
 	}
-	return st.entries.at(i).hash, true
+	return st.entries.hash(i), true
 }

@@ -147,7 +147,7 @@ func (t *thing) own(a *act) bool { return a.ln.sess == t.ln.sess }
 func (t *thing) checkouts() []ident.CheckoutID {
 	switch t.birth {
 	case birthOpen:
-		return []ident.CheckoutID{t.opening.info.checkout}
+		return []ident.CheckoutID{t.opening.info.checkout()}
 	case birthListed:
 		return t.ln.thread.checkouts(t.ln.st)
 	}

@@ -239,7 +239,7 @@ func (t *thread) ends(m *mark) {
 // when none did.
 func (t *thread) settles(m *mark) (until *stream, first bool) {
 	for i, p := range t.stays {
-		if p.info.checkout != m.info.checkout {
+		if p.info.checkout() != m.info.checkout() {
 			continue
 		}
 		if byRun(p.ln.st, m.ln.st) <= 0 {
@@ -257,7 +257,7 @@ func (t *thread) checkouts(u *stream) (all []ident.CheckoutID) {
 	t.learn()
 	for _, p := range t.stays {
 		if p.ln.st.before(u) {
-			all = append(all, p.info.checkout)
+			all = append(all, p.info.checkout())
 		}
 	}
 	return all

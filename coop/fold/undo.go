@@ -15,8 +15,8 @@ func (s *State) Undo(id ident.Stream, from uint64) Changes {
 		return Changes{}
 	}
 	from = max(from, 1)
-	for n := st.entries.len(); n > 0 && st.entries.at(n-1).seq() >= from; n = st.entries.len() {
-		f := st.entries.at(n - 1).fact
+	for n := st.entries.len(); n > 0 && st.entries.seq(n-1) >= from; n = st.entries.len() {
+		f := st.entries.fact(n - 1)
 		if _, off := st.removed[f.pos().seq]; !off {
 			f.off(s)
 		}
@@ -29,8 +29,8 @@ func (s *State) Undo(id ident.Stream, from uint64) Changes {
 		st.gaps[n-1].last = min(st.gaps[n-1].last, from-1)
 	}
 	st.head, st.lamport = from-1, 0
-	for e := range st.entries.all() {
-		st.lamport = max(st.lamport, e.fact.pos().lamport)
+	for f := range st.entries.all() {
+		st.lamport = max(st.lamport, f.pos().lamport)
 	}
 	return s.settle()
 }

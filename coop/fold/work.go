@@ -155,8 +155,8 @@ func (s *State) settle() Changes {
 // of turn.
 func (s *State) rebirth(st *stream) {
 	var standing []holder
-	for e := range st.entries.all() {
-		switch f := e.fact.(type) {
+	for one := range st.entries.all() {
+		switch f := one.(type) {
 		case *mark:
 			s.unsettle(f.ln.sess, true)
 		case *publication:
