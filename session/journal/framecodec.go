@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -103,26 +102,37 @@ func frameCRC(b []byte) uint32 {
 // is a *FrameError when b is damaged, a *NewerFrameError or an
 // *UnknownFamilyError when it is whole and of a later build.
 func ParseFrame(b []byte) (*Frame, error) {
+	f := new(Frame)
+	if err := f.Parse(b); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Parse is ParseFrame into a frame that is of no use any more. After an error
+// f holds nothing that can be used.
+func (f *Frame) Parse(b []byte) error {
 	if len(b) < atSchema || string(b[:atVersion]) != frameMagic {
-		return nil, &FrameError{fmt.Sprintf("no frame in %d bytes", len(b))}
+		return &FrameError{fmt.Sprintf("no frame in %d bytes", len(b))}
 	}
 	le := binary.LittleEndian
 	if want := le.Uint32(b[atCRC:]); want != frameCRC(b) {
-		return nil, &FrameError{"checksum"}
+		return &FrameError{"checksum"}
 	}
 	if v := b[atVersion]; v > FrameVersion {
-		return nil, &NewerFrameError{v, FrameVersion}
+		return &NewerFrameError{v, FrameVersion}
 	} else if v == 0 {
-		return nil, &FrameError{"version 0"}
+		return &FrameError{"version 0"}
 	}
 	if len(b) < frameHeader {
-		return nil, &FrameError{fmt.Sprintf("header of %d bytes", len(b))}
+		return &FrameError{fmt.Sprintf("header of %d bytes", len(b))}
 	}
 	flags := le.Uint16(b[atFlags:])
-	if flags&^knownFlags != 0 || !bytes.Equal(b[atReserved:frameHeader], make([]byte, frameHeader-atReserved)) {
-		return nil, &FrameError{"bits that have no meaning"}
+	if flags&^knownFlags != 0 || le.Uint64(b[atReserved:]) != 0 {
+		return &FrameError{"bits that have no meaning"}
 	}
-	f := &Frame{
+	kind := f.Kind
+	*f = Frame{
 		Family:     Family(b[atFamily]),
 		Epoch:      le.Uint64(b[atEpoch:]),
 		Token:      Token(b[atToken:atBatch]),
@@ -133,10 +143,10 @@ func ParseFrame(b []byte) (*Frame, error) {
 		HasPublic:  flags&flagPublic != 0,
 	}
 	if !f.Family.known() {
-		return nil, &UnknownFamilyError{f.Family}
+		return &UnknownFamilyError{f.Family}
 	}
 	r := fieldReader{b: b[frameHeader:]}
-	f.Kind = string(r.take(uint64(b[atKindBytes])))
+	f.Kind = same(kind, r.take(uint64(b[atKindBytes])))
 	f.Route = string(r.take(uint64(b[atRouteBytes])))
 	f.ID = string(r.take(uint64(le.Uint16(b[atIDBytes:]))))
 	f.Semantic = r.digest(flags&flagSemantic != 0)
@@ -144,12 +154,17 @@ func ParseFrame(b []byte) (*Frame, error) {
 	f.Body = r.field(le.Uint32(b[atBodyBytes:]), flags&flagBodyRef != 0)
 	f.Public = r.field(le.Uint32(b[atPublicBytes:]), flags&flagPublicRef != 0)
 	if r.bad || len(r.b) > 0 {
-		return nil, &FrameError{"its lengths do not add up"}
+		return &FrameError{"its lengths do not add up"}
 	}
-	if err := f.check(); err != nil {
-		return nil, err
+	return f.check()
+}
+
+// same returns b as a string: s, if it is that one.
+func same(s string, b []byte) string {
+	if s == string(b) {
+		return s
 	}
-	return f, nil
+	return string(b)
 }
 
 type fieldReader struct {
