@@ -389,6 +389,15 @@ func TestRepairToACopy(t *testing.T) {
 	}}, nil)
 	_, err = newer.Repair(t.Context(), session, newStore(t, closing(t, memstore.New()), nil), session)
 	want[*journal.NewerFrameError](t, "Repair of a newer journal", err)
+	schema := newStore(t, spoilt{Backend: b, change: func(rec storage.Record) (storage.Record, error) {
+		if rec.Seq == 3 {
+			rec.Data[12] = 9
+			resealed(rec.Data)
+		}
+		return rec, nil
+	}}, nil)
+	_, err = schema.Repair(t.Context(), session, newStore(t, closing(t, memstore.New()), nil), session)
+	want[*journal.NewerSchemaError](t, "Repair of a body of a newer form", err)
 }
 
 // text tells a record from every other one.

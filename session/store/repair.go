@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -116,9 +115,7 @@ func (m *mender) partial(seq uint64) error {
 }
 
 func (m *mender) drop(seq uint64, err error) error {
-	var newer *journal.NewerFrameError
-	var unknown *journal.UnknownFamilyError
-	if errors.As(err, &newer) || errors.As(err, &unknown) {
+	if IsNewer(err) {
 		return fmt.Errorf("repair session %s: %w", m.n.id, err)
 	}
 	m.report.Dropped = append(m.report.Dropped, Problem{m.n.ledger, seq, err})
