@@ -188,7 +188,7 @@ func TestAbandonedAttempts(t *testing.T) {
 
 func TestCollect(t *testing.T) {
 	each(t, func(t *testing.T, b storage.Backend) {
-		s := newStore(t, b, &store.Options{InlineBytes: 100, Grace: 1, CheckpointRecords: 2})
+		s := newStore(t, b, &store.Options{InlineBytes: 100, Grace: 1})
 		w := open(t, s)
 		used := strings.Repeat("used", 100)
 		mustAppend(t, w, note("1", used), journal.OpaqueRecord{Kind: "note", ID: "2", Public: []byte(strings.Repeat("public", 100))})
