@@ -2,11 +2,13 @@ package command
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/comity-dev/comity/internal/canon"
 	"github.com/comity-dev/comity/session/event"
 )
 
@@ -39,11 +41,11 @@ func Decode(b []byte) (Command, error) {
 		return Command{}, &DecodeError{Subject: "command", Reason: event.ReasonTooLarge}
 	}
 	var env envelope
-	if err := event.Read("command", b, &env); err != nil {
+	if err := canon.Read(b, &env); err != nil {
 		if newer := newer(b); newer != nil {
 			return Command{}, newer
 		}
-		return Command{}, err
+		return Command{}, refuse("command", err)
 	}
 	kind, known := kinds[env.Kind]
 	switch {
@@ -63,7 +65,7 @@ func Decode(b []byte) (Command, error) {
 		return Command{}, invalid(env.Kind, err)
 	}
 	if again, err := encode(c); err != nil || !bytes.Equal(again, b) {
-		return Command{}, &DecodeError{Subject: env.Kind, Reason: event.ReasonNotCanonical}
+		return Command{}, &DecodeError{Subject: env.Kind, Reason: event.ReasonNotCanonical, Cause: canon.Check(b)}
 	}
 	return c, nil
 }
@@ -77,11 +79,11 @@ type envelope struct {
 
 func encode(c Command) ([]byte, error) {
 	kind := c.Body.Kind()
-	body, err := event.Marshal(c.Body)
+	body, err := canon.Marshal(c.Body)
 	if err != nil {
 		return nil, &FieldError{Kind: kind, Field: "body", Detail: err.Error()}
 	}
-	b, err := event.Marshal(envelope{body, c.Header, kind, Schema})
+	b, err := canon.Marshal(envelope{body, c.Header, kind, Schema})
 	if err != nil {
 		return nil, &FieldError{Kind: kind, Field: "header", Detail: err.Error()}
 	}
@@ -108,6 +110,17 @@ func invalid(kind string, err error) error {
 	return &DecodeError{Subject: kind, Reason: event.ReasonInvalid, Cause: err}
 }
 
+// refuse makes a DecodeError of what package canon returns.
+func refuse(subject string, err error) error {
+	var strict *canon.StrictError
+	errors.As(err, &strict)
+	cause := strict.Unwrap()
+	if strict.Field != "" {
+		cause = &FieldError{Field: strict.Field, Detail: "not what this member holds"}
+	}
+	return &DecodeError{Subject: subject, Reason: event.Reason(strict.Reason), Cause: cause}
+}
+
 // A kind is how the bodies of one kind are read and known.
 type kind struct {
 	read func(name string, body []byte) (Body, error)
@@ -132,8 +145,10 @@ func of[B Body]() kind {
 	return kind{
 		read: func(name string, body []byte) (Body, error) {
 			var b B
-			err := event.Read(name, body, &b)
-			return b, err
+			if err := canon.Read(body, &b); err != nil {
+				return nil, refuse(name, err)
+			}
+			return b, nil
 		},
 		is: func(b Body) bool { _, ok := b.(B); return ok },
 	}

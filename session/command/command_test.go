@@ -151,6 +151,25 @@ func TestDecodeRefusesEveryOtherForm(t *testing.T) {
 	}
 }
 
+// A refusal may end in a log that others read; what was refused may be private, or
+// made to fill the log.
+func TestRefusalsAreShortAndHoldNoValue(t *testing.T) {
+	long := strings.Repeat("hunter2", 1<<13)
+	for _, bad := range []string{
+		strings.Replace(good, `"created_at":7`, `"created_at":"hunter2"`, 1),
+		strings.Replace(good, `"intent"`, `["hunter2"]`, 1),
+		strings.Replace(good, `"intent"`, `"hunter2"`, 1),
+		strings.Replace(good, `"v":1`, `"v":1,"`+long+`":0`, 1),
+		strings.Replace(good, `user_input`, long, 1),
+		strings.Replace(strings.Replace(good, `user_input`, long, 1), `"v":1`, `"v":2,"w":0`, 1),
+	} {
+		_, err := command.Decode([]byte(bad))
+		if err == nil || len(err.Error()) > 300 || len(bad) < len(long) && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("Decode(%.300s) = %.400v, want a short error without the value", bad, err)
+		}
+	}
+}
+
 func TestChecks(t *testing.T) {
 	x := func(n int) string { return strings.Repeat("x", n) }
 	machine, human := command.Header{ID: id(1), Agency: event.Machine}, command.Header{ID: id(1), Agency: event.Human}

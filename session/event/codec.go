@@ -2,6 +2,7 @@ package event
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -39,11 +40,11 @@ func (ks *Kinds) Decode(b []byte) (Event, error) {
 		return Event{}, &DecodeError{"event", ReasonTooLarge, nil}
 	}
 	var env envelope
-	if err := Read("event", b, &env); err != nil {
+	if err := canon.Read(b, &env); err != nil {
 		if newer := ks.newer(b); newer != nil {
 			return Event{}, newer
 		}
-		return Event{}, err
+		return Event{}, refuse("event", err)
 	}
 	kind, ok := ks.Lookup(env.Kind)
 	switch {
@@ -91,11 +92,11 @@ func (ks *Kinds) newer(b []byte) error {
 
 // encode writes the members in their order; the two parts are canonical.
 func (k Kind) encode(e Event) ([]byte, error) {
-	body, err := Marshal(e.Body)
+	body, err := canon.Marshal(e.Body)
 	if err != nil {
 		return nil, &FieldError{k.Name, "body", err.Error()}
 	}
-	header, err := Marshal(e.Header)
+	header, err := canon.Marshal(e.Header)
 	if err != nil {
 		return nil, &FieldError{k.Name, "header", err.Error()}
 	}
@@ -113,4 +114,14 @@ func (k Kind) encode(e Event) ([]byte, error) {
 		return nil, tooLong(k.Name, "body", len(b), MaxEventBytes)
 	}
 	return b, nil
+}
+
+// refuse makes a DecodeError of what package canon returns.
+func refuse(subject string, err error) error {
+	var strict *canon.StrictError
+	errors.As(err, &strict)
+	if strict.Field != "" {
+		return &DecodeError{subject, Reason(strict.Reason), &FieldError{Field: strict.Field, Detail: "not what this member holds"}}
+	}
+	return &DecodeError{subject, Reason(strict.Reason), strict.Unwrap()}
 }

@@ -58,7 +58,7 @@ type UnsupportedSchemaError struct {
 }
 
 func (e *UnsupportedSchemaError) Error() string {
-	return fmt.Sprintf("%s has schema version %d; this build reads up to %d", e.Kind, e.Version, e.Newest)
+	return fmt.Sprintf("%.80s has schema version %d; this build reads up to %d", e.Kind, e.Version, e.Newest)
 }
 
 // An UnknownEventTypeError reports a kind that is not in the registry.

@@ -45,18 +45,3 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
-
-// Unmarshal takes what Marshal writes and nothing else.
-func FuzzUnmarshal(f *testing.F) {
-	f.Add([]byte(`{"field":"f","level":"warn","new":"\n","old":"<"}`))
-	f.Add([]byte(`{"level":"warn","field":"f"}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		var d event.Drift
-		if event.Unmarshal("drift", b, &d) != nil {
-			return
-		}
-		if again, err := event.Marshal(d); err != nil || !bytes.Equal(again, b) || canon.Check(b) != nil {
-			t.Errorf("%q prints %q, %v", b, again, err)
-		}
-	})
-}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/comity-dev/comity/internal/canon"
 )
 
 // MaxKind bounds the name of a kind, in bytes.
@@ -55,8 +57,10 @@ func NewKind[B Body](r Rules[B]) Kind {
 	}
 	k.decode = func(body []byte) (Body, error) {
 		var b B
-		err := Read(k.Name, body, &b)
-		return b, err
+		if err := canon.Read(body, &b); err != nil {
+			return nil, refuse(k.Name, err)
+		}
+		return b, nil
 	}
 	k.check = func(b Body) error {
 		own, ok := b.(B)

@@ -131,6 +131,16 @@ func TestRefusalsHoldNoValue(t *testing.T) {
 			t.Errorf("Decode(%.200s) = %v, want an error without the value", bad, err)
 		}
 	}
+	long := strings.Repeat("x", 1<<16)
+	for _, bad := range []string{
+		strings.Replace(good, `"index"`, `"`+long+`"`, 1),
+		strings.Replace(good, `"index":1`, `"`+long+`":1,"`+long+`":1`, 1),
+		strings.Replace(good, `turn_started`, long, 1),
+	} {
+		if _, err := (*event.Kinds)(nil).Decode([]byte(bad)); err == nil || len(err.Error()) > 300 {
+			t.Errorf("Decode of a long name = %.400v, want a short error", err)
+		}
+	}
 }
 
 func TestDecodeBoundsTheWhole(t *testing.T) {

@@ -1,12 +1,9 @@
 package gate
 
 import (
-	"bytes"
 	"errors"
-	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/comity-dev/comity/internal/canon"
 )
@@ -74,13 +71,12 @@ func encode(subject string, v any, limit int) ([]byte, error) {
 	return b, nil
 }
 
-// decode reads b into form, of which version is the member "v". That b is the one
-// spelling is shown by writing it again.
+// decode reads b into form, of which version is the member "v".
 func decode(subject string, b []byte, limit int, form any, version *uint64) error {
 	if len(b) > limit {
 		return &DecodeError{subject, TooLarge, nil}
 	}
-	if err := json.Unmarshal(b, form, json.RejectUnknownMembers(true)); err != nil {
+	if err := canon.Read(b, form); err != nil {
 		if v := peekVersion(b); v > Schema {
 			return &UnsupportedSchemaError{subject, v, Schema}
 		}
@@ -92,8 +88,8 @@ func decode(subject string, b []byte, limit int, form any, version *uint64) erro
 	if *version == 0 {
 		return &DecodeError{subject, Invalid, &FieldError{"v", "missing"}}
 	}
-	if again, err := canon.Marshal(form); err != nil || !bytes.Equal(again, b) {
-		return &DecodeError{subject, NotCanonical, canon.Check(b)}
+	if err := canon.Written(b, form); err != nil {
+		return refuse(subject, err)
 	}
 	return nil
 }
@@ -110,25 +106,12 @@ func peekVersion(b []byte) uint64 {
 	return f.V
 }
 
-// refuse makes a typed refusal of an error of package json. It keeps no value of
-// the bytes, which may be private.
+// refuse makes a DecodeError of what package canon returns.
 func refuse(subject string, err error) error {
-	var semantic *json.SemanticError
-	var syntax *jsontext.SyntacticError
-	switch {
-	case errors.As(err, &semantic):
-		reason := WrongType
-		switch {
-		case semantic.Err == json.ErrUnknownName:
-			reason = UnknownField
-		case bytes.HasPrefix(semantic.JSONValue, []byte("-")):
-			reason = Negative
-		}
-		return &DecodeError{subject, reason, &FieldError{string(semantic.JSONPointer), "not what this member holds"}}
-	case errors.Is(err, jsontext.ErrDuplicateName):
-		return &DecodeError{subject, DuplicateKey, err}
-	case errors.As(err, &syntax) && strings.Contains(syntax.Error(), "after top-level value"):
-		return &DecodeError{subject, Trailing, err}
+	var strict *canon.StrictError
+	errors.As(err, &strict)
+	if strict.Field != "" {
+		return &DecodeError{subject, Reason(strict.Reason), &FieldError{strict.Field, "not what this member holds"}}
 	}
-	return &DecodeError{subject, Malformed, err}
+	return &DecodeError{subject, Reason(strict.Reason), strict.Unwrap()}
 }

@@ -189,6 +189,21 @@ func TestRefusalsHoldNoValue(t *testing.T) {
 			t.Errorf("DecodeDecision(%s) = %v, want an error without the value", bad, err)
 		}
 	}
+	name := strings.Repeat("x", 1<<16)
+	for _, bad := range []string{`{"` + name + `":1,"v":1}`, `{"` + name + `":1,"` + name + `":1,"v":1}`} {
+		if _, err := gate.DecodeDecision([]byte(bad)); err == nil || len(err.Error()) > 300 {
+			t.Errorf("DecodeDecision of a long name = %.400v, want a short error", err)
+		}
+	}
+}
+
+// A refusal names the member as the rules of this package do.
+func TestRefusalsNameTheMember(t *testing.T) {
+	_, err := gate.DecodePayload([]byte(strings.Replace(goodPayload, `"Bash"`, `7`, 1)))
+	var field *gate.FieldError
+	if !errors.As(err, &field) || field.Field != "permission.tool" {
+		t.Errorf("DecodePayload of a tool that is a number = %v, want a *FieldError of permission.tool", err)
+	}
 }
 
 func TestChecksBound(t *testing.T) {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/comity-dev/comity/internal/canon"
 	"github.com/comity-dev/comity/session/event"
 )
@@ -33,22 +31,13 @@ func EncodeLeaseFence(f LeaseFence) ([]byte, error) {
 // error is a *FenceDecodeError.
 func DecodeLeaseFence(b []byte) (LeaseFence, error) {
 	var f LeaseFence
-	if err := strictJSON(b, &f); err != nil {
+	if err := canon.Decode(b, &f); err != nil {
 		return LeaseFence{}, &FenceDecodeError{"not the form of a fence", err}
 	}
 	if f.Epoch == 0 {
 		return LeaseFence{}, &FenceDecodeError{Reason: "epoch is missing or 0"}
 	}
 	return f, nil
-}
-
-// strictJSON reads b into v if b is canonical and has no member that v has no
-// field for.
-func strictJSON(b []byte, v any) error {
-	if err := canon.Check(b); err != nil {
-		return err
-	}
-	return json.Unmarshal(b, v, json.RejectUnknownMembers(true))
 }
 
 // A FenceEncodeError reports a fence that cannot be stored.

@@ -44,7 +44,10 @@ func EncodeGatePrepared(kinds *event.Kinds, r GatePreparedRecord) ([]byte, error
 // The error is a *GatePreparedDecodeError.
 func DecodeGatePrepared(kinds *event.Kinds, b []byte) (r GatePreparedRecord, err error) {
 	var form gatePreparedForm
-	if err := strictJSON(b, &form); err != nil {
+	if err := canon.Check(b); err != nil {
+		return GatePreparedRecord{}, &GatePreparedDecodeError{"json", err}
+	}
+	if err := canon.Read(b, &form); err != nil {
 		return GatePreparedRecord{}, &GatePreparedDecodeError{"json", err}
 	}
 	if r.prepared, err = kinds.Decode(form.Prepared); err != nil {

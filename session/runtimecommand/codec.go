@@ -1,13 +1,12 @@
 package runtimecommand
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/comity-dev/comity/internal/canon"
 )
 
 // A Reason is why bytes are refused.
@@ -68,7 +67,7 @@ func EncodeApplication(a Application) ([]byte, error) {
 	if err := a.Check(); err != nil {
 		return nil, err
 	}
-	return json.Marshal(applicationForm{a, Schema})
+	return canon.Marshal(applicationForm{a, Schema})
 }
 
 // DecodeApplication is the inverse of EncodeApplication and takes nothing else. The
@@ -86,7 +85,7 @@ func EncodeDisposition(d Disposition) ([]byte, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
 	}
-	return json.Marshal(dispositionForm{d, Schema})
+	return canon.Marshal(dispositionForm{d, Schema})
 }
 
 // DecodeDisposition is the inverse of EncodeDisposition and takes nothing else. The
@@ -99,14 +98,12 @@ func DecodeDisposition(b []byte) (Disposition, error) {
 	return f.Disposition, nil
 }
 
-// decode reads b into form, of which version is the member "v". That b is the one
-// spelling is shown by writing it again: the members of the forms are declared in the
-// order of their names, so that package json writes them canonically.
+// decode reads b into form, of which version is the member "v".
 func decode(subject string, b []byte, form any, version *uint64, check func() error) error {
 	if len(b) > MaxBytes {
 		return &DecodeError{subject, ReasonTooLarge, nil}
 	}
-	err := json.Unmarshal(b, form, json.RejectUnknownMembers(true))
+	err := canon.Read(b, form)
 	if v := versionOf(b, err, *version); v > Schema {
 		return &UnsupportedSchemaError{subject, v, Schema}
 	}
@@ -119,8 +116,8 @@ func decode(subject string, b []byte, form any, version *uint64, check func() er
 	if err := check(); err != nil {
 		return &DecodeError{subject, ReasonInvalid, err}
 	}
-	if again, err := json.Marshal(form); err != nil || !bytes.Equal(again, b) {
-		return &DecodeError{subject, ReasonNotCanonical, err}
+	if err := canon.Written(b, form); err != nil {
+		return refuse(subject, err)
 	}
 	return nil
 }
@@ -140,23 +137,12 @@ func versionOf(b []byte, err error, v uint64) uint64 {
 	return f.V
 }
 
+// refuse makes a DecodeError of what package canon returns.
 func refuse(subject string, err error) error {
-	var semantic *json.SemanticError
-	var syntax *jsontext.SyntacticError
-	reason := ReasonMalformed
-	switch {
-	case errors.As(err, &semantic):
-		reason = ReasonWrongType
-		switch {
-		case semantic.Err == json.ErrUnknownName:
-			reason = ReasonUnknownField
-		case bytes.HasPrefix(semantic.JSONValue, []byte("-")):
-			reason = ReasonNegative
-		}
-	case errors.Is(err, jsontext.ErrDuplicateName):
-		reason = ReasonDuplicateKey
-	case errors.As(err, &syntax) && strings.Contains(syntax.Error(), "after top-level value"):
-		reason = ReasonTrailing
+	var strict *canon.StrictError
+	errors.As(err, &strict)
+	if strict.Field != "" {
+		return &DecodeError{subject, Reason(strict.Reason), &FieldError{strict.Field, "not what this member holds"}}
 	}
-	return &DecodeError{subject, reason, err}
+	return &DecodeError{subject, Reason(strict.Reason), strict.Unwrap()}
 }

@@ -156,6 +156,21 @@ func TestDecodeRefusesEveryOtherForm(t *testing.T) {
 	}
 }
 
+// A refusal may end in a log that others read, and what was refused may be private.
+func TestRefusalsHoldNoValue(t *testing.T) {
+	for _, bad := range []string{
+		strings.Replace(good, `"attempt_epoch":7`, `"attempt_epoch":"hunter2"`, 1),
+		strings.Replace(good, `"attempt_epoch":7`, `"attempt_epoch":-31337`, 1),
+		strings.Replace(good, `"attempt_id":"a"`, `"attempt_id":31337`, 1),
+		strings.Replace(good, `"v":1`, `"`+strings.Repeat("hunter2", 100)+`":1,"v":1`, 1),
+	} {
+		_, err := runtimecommand.DecodeDisposition([]byte(bad))
+		if err == nil || strings.Contains(err.Error(), `"hunter2`) || strings.Contains(err.Error(), "31337") || len(err.Error()) > 300 {
+			t.Errorf("DecodeDisposition(%.300s) = %v, want a short error without the value", bad, err)
+		}
+	}
+}
+
 // What Check refuses is not written either.
 func TestEncodeRefuses(t *testing.T) {
 	for _, spoil := range []func(*runtimecommand.Application){

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/comity-dev/comity/session/event"
 )
 
@@ -145,7 +147,7 @@ func (b *builder) other(l *loop, at mark, e event.Event) {
 		n.detail = append(plain(b.cut(body.Note)), plain(b.cut(body.Error))...)
 	default:
 		n.kind, n.line = e.Body.Kind(), "An event of kind "+e.Body.Kind()+"."
-		raw, err := event.Marshal(e.Body)
+		raw, err := json.Marshal(e.Body, json.Deterministic(true))
 		if err != nil {
 			b.warn(at.seq, "an event of kind "+e.Body.Kind()+" cannot be shown")
 		}
