@@ -86,8 +86,16 @@ func (c *Core) takeBeat(raw []byte) error {
 	if b.Stream.Runtime() != c.peer.Peer() {
 		return malformed("beat", "of another runtime than the peer's")
 	}
+	c.heardOf(b)
 	c.replica.MergeMarks(event.Marks{b.Stream: {Seq: b.Seq, Beat: b}})
 	return nil
+}
+
+// heardOf notes that the peer has a beat.
+func (c *Core) heardOf(b *event.Beat) {
+	if r := c.guest(b.Stream); r != nil {
+		r.beat = max(r.beat, b.Uptime)
+	}
 }
 
 func (c *Core) pingOut() []byte {
@@ -134,6 +142,7 @@ func (c *Core) takePong(raw []byte) error {
 	}
 	c.stats.RTT, c.pinged = c.now-c.pinged, -1
 	if b != nil && b.Stream.Runtime() == c.peer.Peer() {
+		c.heardOf(b)
 		c.replica.Answered(b)
 	}
 	return nil

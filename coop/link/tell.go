@@ -92,14 +92,14 @@ func (c *Core) marksOut() []byte {
 	return nil
 }
 
-// gather makes a round of what is untold. The peer's own beats, and those that it
-// told us, are no news to it.
+// gather makes a round of what is untold. Beats that the peer told us, its own among
+// them, are no news to it; those of another user of its key are.
 func (c *Core) gather() {
 	c.pull()
 	c.round, c.taken = []StreamMark{}, c.now
 	for _, s := range slices.Sorted(maps.Keys(c.untold)) {
 		m, r := c.untold[s], c.rows[s]
-		if m.Beat != nil && (m.Beat.Uptime <= r.beat || s.Runtime() == c.peer.Peer()) {
+		if m.Beat != nil && m.Beat.Uptime <= r.beat {
 			m.Beat = nil
 		}
 		if m.Beat == nil && (m.Seq == 0 || m.Seq == r.told && !c.first) {
