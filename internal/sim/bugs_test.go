@@ -143,8 +143,7 @@ func TestWalkOverAnotherView(t *testing.T) {
 
 // What one link says is in frames of their bound, however much there is to say.
 func TestMuchToSayOnALink(t *testing.T) {
-	tell(t, func(h *history) {
-		h.cables = true
+	tellOver(t, true, func(h *history) {
 		h.open(h.a, "a0")
 		for n := range 40 {
 			h.at(h.a, func() {
@@ -163,7 +162,6 @@ func TestMuchToSayOnALink(t *testing.T) {
 // A batch is reported when it is on disk.
 func TestReportsComeAfterTheDisk(t *testing.T) {
 	tell(t, func(h *history) {
-		h.cables = true
 		h.meet(h.a, h.b)
 		h.open(h.a, "a0")
 		h.claims(h.a, "a0", "src/")

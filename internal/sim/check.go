@@ -256,6 +256,7 @@ func (m *machine) checkGone(c fold.Claim) {
 	if of == nil || m.w.facts.lost[c.Stream] {
 		return
 	}
+	m.log("takes %s of %s for dead and ends %s", short8(c.Stream), of.name, c.Key)
 	expiry := m.w.limits.Expiry - slack
 	if of.pausedOnce { // it sees a pause that is longer than a heartbeat
 		expiry -= m.w.limits.Heartbeat

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/cryptotest"
 	"time"
@@ -21,33 +22,34 @@ type history struct {
 	a, b, c *machine
 }
 
-// tell plays a history on three machines that are up and not linked. What an
-// invariant says is the test's failure, by its name.
+// tell plays a history on three machines that are up and not linked, once with
+// links by messages and once with links by the protocol. What an invariant says is
+// the test's failure, by its name.
 func tell(t *testing.T, play func(h *history)) {
 	t.Helper()
+	t.Run("messages", func(t *testing.T) { tellOver(t, false, play) })
+	t.Run("cables", func(t *testing.T) { tellOver(t, true, play) })
+}
+
+func tellOver(t *testing.T, cables bool, play func(h *history)) {
 	cryptotest.SetGlobalRandom(t, 1)
-	defer func() {
-		t.Helper()
-		if p := recover(); p != nil {
-			v, ok := p.(*Violation)
-			if !ok {
-				panic(p)
-			}
-			t.Errorf("invariant: %v", v)
-		}
-	}()
 	w := NewWorld(1, 3)
-	h := &history{T: t, World: w, a: w.machines[0], b: w.machines[1], c: w.machines[2]}
+	w.cables = cables
 	for _, m := range w.machines {
 		m.ppm = 0
 	}
 	defer func() {
+		p := recover()
+		if v, ok := p.(*Violation); ok {
+			t.Errorf("invariant: %v", v)
+		} else if p != nil {
+			panic(p)
+		}
 		if t.Failed() {
-			for _, line := range w.trace.lines {
-				t.Log(line)
-			}
+			t.Log(strings.Join(tail(w.trace.lines, 100), "\n"))
 		}
 	}()
+	h := &history{T: t, World: w, a: w.machines[0], b: w.machines[1], c: w.machines[2]}
 	play(h)
 	h.check()
 	for _, m := range w.machines {

@@ -116,12 +116,12 @@ func TestWokenHolderAsksFirst(t *testing.T) {
 	tell(t, func(h *history) {
 		h.meet(h.a, h.b)
 		h.open(h.a, "a0")
-		k := h.claims(h.a, "a0", "src/")
+		h.claims(h.a, "a0", "src/")
 		h.open(h.b, "b0")
 		h.wait(10 * time.Second)
 		h.a.halt(stopped)
 		h.wait(time.Minute)
-		h.claims(h.b, "b0", "src/a.go")
+		k2 := h.claims(h.b, "b0", "src/a.go")
 		h.wait(time.Second)
 		h.a.wake()
 		if got := h.checks(h.a, "a0", "src/a.go"); got != string(api.CodeGap) {
@@ -129,7 +129,7 @@ func TestWokenHolderAsksFirst(t *testing.T) {
 		}
 		h.refused(h.a, "a0", api.ErrGap, "docs/")
 		h.wait(time.Second)
-		h.stands(h.a, k, fold.StandingConflicted)
+		h.stands(h.b, k2, fold.StandingHeld)
 		if got := h.checks(h.a, "a0", "src/a.go"); got == api.CheckYours {
 			h.Error("it is told yours of what it lost")
 		}
@@ -284,7 +284,6 @@ func TestBadSignatureAloneAndInABatch(t *testing.T) {
 // ever wrote: whoever dropped it takes it from the beginning. Found by seed 388.
 func TestForgottenMachineComesBackOverItsLink(t *testing.T) {
 	tell(t, func(h *history) {
-		h.cables = true
 		h.meet(h.a, h.b)
 		h.open(h.a, "a0")
 		for range 10 { // more than may wait

@@ -49,11 +49,11 @@ func TestSeeds(t *testing.T) {
 		from, to, _ := strings.Cut(piece, "-")
 		some(t, number(t, from), number(t, to))
 	case os.Getenv("COMITY_LONG") != "":
-		many(t, longSeeds)
+		many(t, longSeeds, 500)
 	case testing.Short():
 		some(t, 1, shortSeeds)
 	default:
-		some(t, 1, seeds)
+		many(t, seeds, 50)
 	}
 }
 
@@ -83,14 +83,13 @@ func report(t *testing.T, seed uint64, r sim.Result) {
 	}
 }
 
-// many runs seeds from 1 on in processes of this test: what is random is one for
-// each process.
-func many(t *testing.T, count uint64) {
+// many runs seeds from 1 on, in pieces, in processes of this test: a process has
+// one source of what is random.
+func many(t *testing.T, count, piece uint64) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	const piece = 500
 	var next sync.Mutex
 	from := uint64(1)
 	var all sync.WaitGroup

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/comity-dev/comity/coop/event"
@@ -96,7 +97,7 @@ func Run(o Options) (r Result) {
 			v, ok := p.(*Violation)
 			if !ok {
 				w.log("panic: %v", p)
-				fmt.Println(tail(w.trace.lines, 30))
+				fmt.Println(strings.Join(tail(w.trace.lines, 30), "\n"))
 				panic(p)
 			}
 			w.log("VIOLATED %v", v)
