@@ -18,7 +18,7 @@ func journalError(err error) error {
 	}
 	as := func(code api.Code, hint string) error { return api.Errorf(code, "%v", err).WithHint("%s", hint) }
 	switch {
-	case is[*journal.NewerFrameError](err), is[*journal.NewerSchemaError](err), is[*journal.UnknownFamilyError](err), errors.Is(err, seglog.ErrNewerFormat):
+	case store.IsNewer(err), errors.Is(err, seglog.ErrNewerFormat):
 		return as(api.CodeNewerFormat, "a newer comity wrote this; use that one, this one leaves it as it is")
 	case errors.Is(err, vfs.ErrLocked):
 		return as(api.CodeNotOwn, "another process has the store; end it first, or only look: list, show, follow, verify, export, transcript")

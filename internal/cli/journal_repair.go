@@ -82,7 +82,7 @@ func (r *journalRun) repaired(rep store.RepairReport, target storePlace) error {
 	}
 	r.out.row(0, key(shortSession(out.To)).as(bold), key("copied"), key(count(int(out.Records), "record")), keyf("%d dropped", len(out.Dropped)))
 	for _, b := range out.Dropped {
-		r.out.printf("  record %d: ", b.Seq)
+		r.out.printf("  record %d dropped:\n    ", b.Seq)
 		r.out.wrapped(4, 4, oneLine(b.Error))
 	}
 	r.note("the copy is in %s: comity journal verify %s --store %s", clean(target.String()), shortSession(out.To), clean(target.given))

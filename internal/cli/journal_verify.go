@@ -144,8 +144,7 @@ func (p *printer) journalCheck(check journalCheck, at storePlace) {
 		p.row(0, key(shortSession(s.Session)).as(bold), verdict.pad(4), key(count(int(s.Tip), "record")),
 			keyf("%d good", s.Records), key(count(int(s.Blobs), "blob")), keyf("%d bytes", s.Bytes))
 		for _, b := range s.Problems {
-			p.printf("  %s  ", p.paint(red, fmt.Sprintf("record %d of %s", b.Seq, oneLine(b.Ledger))))
-			p.printf("\n    ")
+			p.printf("  %s\n    ", p.paint(red, fmt.Sprintf("record %d of %s", b.Seq, oneLine(b.Ledger))))
 			p.wrapped(4, 4, oneLine(b.Error))
 		}
 		if s.More > 0 {
