@@ -15,6 +15,7 @@ type inbox struct {
 	arrived   []EventsFrame // for the journal, at most Window
 	ingesting bool          // the first of them is being taken
 	reports   [][]byte      // to be sent, at most Window
+	unsaid    int           // batches that came and whose report is not out yet
 	reported  uint64        // batches
 	refusing  map[ident.Stream]*row
 	again     map[ident.Stream]bool // to be offered again
@@ -35,7 +36,7 @@ func (c *Core) takeEvents(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(c.arrived) >= Window {
+	if c.unsaid >= Window {
 		return malformed("events", "more batches than the window allows")
 	}
 	for _, run := range f.Runs {
@@ -54,6 +55,7 @@ func (c *Core) takeEvents(raw []byte) error {
 		c.stats.EventsIn += uint64(len(run.Raw))
 	}
 	c.arrived = append(c.arrived, f)
+	c.unsaid++
 	if plantSendBeforeDurable {
 		c.report(event.IngestReport{Outcomes: make([]event.Outcome, f.events())})
 	}
@@ -201,6 +203,6 @@ func (c *Core) reportOut() []byte {
 		return nil
 	}
 	frame := c.reports[0]
-	c.reports = c.reports[1:]
+	c.reports, c.unsaid = c.reports[1:], c.unsaid-1
 	return frame
 }

@@ -111,6 +111,31 @@ func TestViolationsEndTheLink(t *testing.T) {
 	}
 }
 
+// A peer that reads nothing gets no further than its window either: what is to be
+// told of its batches does not pile up.
+func TestReportsThatAreNotReadBoundTheBatches(t *testing.T) {
+	h := newHostile(t)
+	send := func(n int) error {
+		err := h.say(link.EventsFrame{Runs: []link.Run{{Stream: stream(1), First: uint64(n), Raw: [][]byte{[]byte("no event")}}}}.Append(nil))
+		h.side[1].ingest(h.wire)
+		return err
+	}
+	for n := range 5 * link.Window { // one that reads them may go on
+		if err := send(n + 1); err != nil || count(h.out(), link.TypeReport) != 1 {
+			t.Fatalf("batch %d: %v", n, err)
+		}
+	}
+	for n := range link.Window {
+		if err := send(100 + n); err != nil {
+			t.Fatalf("batch %d within the window: %v", n, err)
+		}
+	}
+	var wrong *link.ProtocolError
+	if err := send(200); !errors.As(err, &wrong) || wrong.Code != link.CodeMalformed {
+		t.Errorf("a batch beyond the window: %v, want %s", err, link.CodeMalformed)
+	}
+}
+
 // Marks of streams that nobody has cost a bounded memory and nothing else.
 func TestFloodOfMarks(t *testing.T) {
 	h := newHostile(t)
