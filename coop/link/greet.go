@@ -98,14 +98,16 @@ func (c *Core) takeWelcome(raw []byte) error {
 }
 
 func (c *Core) takeConfirm(raw []byte) error {
+	c.heard = digest(raw)
 	confirm, err := parseConfirm(raw, c.hello.Card.public())
 	switch {
 	case err != nil:
 		return err
 	case confirm.Welcome != c.said:
 		return &ProtocolError{CodeReplay, "a confirm of another welcome"}
+	case !c.cfg.Trust(c.hello.Card.Peer().Node): // it may have changed since the hello
+		return c.untrusted()
 	}
-	c.heard = digest(raw)
 	c.greeted(c.hello.Card, min(c.hello.ProtoMax, ProtoMax), confirm.Clock)
 	return nil
 }
@@ -121,7 +123,7 @@ func (c *Core) judge(card Card, channel string, to ident.NodeID) error {
 	case card.Repo != c.cfg.Card.Repo:
 		return &ProtocolError{CodeRepository, "not this repository"}
 	case c.cfg.Trust == nil || !c.cfg.Trust(node):
-		return &ProtocolError{CodeUntrusted, "not on the list of " + string(c.cfg.Key.Node())}
+		return c.untrusted()
 	case to != "" && to != c.cfg.Key.Node():
 		return &ProtocolError{CodeMisaddressed, "meant for another node"}
 	}
@@ -131,6 +133,10 @@ func (c *Core) judge(card Card, channel string, to ident.NodeID) error {
 		}
 	}
 	return nil
+}
+
+func (c *Core) untrusted() error {
+	return &ProtocolError{CodeUntrusted, "not on the list of " + string(c.cfg.Key.Node())}
 }
 
 // greeted opens the link: the first exchange begins.

@@ -71,6 +71,29 @@ func TestTrustWithdrawnEndsTheLink(t *testing.T) {
 	}
 }
 
+// Nor does a peer get a link that was trusted when it said hello and is not when it
+// confirms.
+func TestTrustWithdrawnWhileTheyGreet(t *testing.T) {
+	a, b := duo()
+	trusted := true
+	w := join(t, time.Hour, a, b, func(c *[2]link.Config) { c[1].Trust = func(ident.NodeID) bool { return trusted } })
+	w.step(0)
+	trusted = false
+	w.side[1].core.TrustChanged()
+	w.settle()
+	var wrong *link.ProtocolError
+	if err := w.side[1].core.Err(); !errors.As(err, &wrong) || wrong.Code != link.CodeUntrusted {
+		t.Errorf("the greeting ended with %v, want %s", err, link.CodeUntrusted)
+	}
+	var no *link.RefusedError
+	if err := w.side[0].core.Err(); !errors.As(err, &no) || no.Refusal.Code != link.CodeUntrusted || no.By != b.Key.Node() {
+		t.Errorf("the peer that is no longer trusted learns %v", err)
+	}
+	if b.Joins() != 0 || w.side[1].sentOf(link.TypeMarks) != 0 {
+		t.Error("a first exchange has begun")
+	}
+}
+
 // A scripted journal refuses what a test says.
 type scripted struct {
 	*linktest.Store
