@@ -202,7 +202,10 @@ func (c *Core) takeRefusal(raw []byte) error {
 		return err
 	}
 	expected := c.cfg.To
-	if c.stage == up {
+	switch c.stage {
+	case proving:
+		expected = c.hello.Card.Peer().Node
+	case up:
 		expected = c.peer.Peer().Node
 	}
 	if r.Re != c.said || expected != "" && by != expected || !slices.Contains([]stage{dialling, up, proving}, c.stage) {
