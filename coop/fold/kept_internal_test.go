@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
 )
 
 // Entries are one list, whatever page they are in.
@@ -149,5 +150,62 @@ func TestInfoComesBack(t *testing.T) {
 	}
 	if len(s.whos) != 1+len(heads) {
 		t.Errorf("%d of who and where, want %d", len(s.whos), 1+len(heads))
+	}
+}
+
+func TestLinesAreAList(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	rec := new(record)
+	var all []*line
+	for n := range 6 {
+		st := &stream{id: ident.Stream(fmt.Sprint("s", 9-n)), rec: rec, run: &succession{run: uint64(1 + n/2)}} // a copied record has a number twice
+		rec.insert(st)
+		all = append(all, &line{st: st})
+	}
+	var ls lines
+	var want []*line
+	for range 2000 {
+		ln := all[r.IntN(len(all))]
+		i, held := slices.BinarySearchFunc(want, ln.st, lineRun)
+		switch {
+		case r.IntN(5) < 2:
+			ls.add(ln)
+			if !held {
+				want = slices.Insert(want, i, ln)
+			}
+		default:
+			ls.remove(ln)
+			if held {
+				want = slices.Delete(want, i, i+1)
+			}
+		}
+		if !slices.Equal(ls.all(), want) {
+			t.Fatalf("%d lines, want %d", len(ls.all()), len(want))
+		}
+		for _, ln := range all {
+			var before *line
+			found := slices.Contains(want, ln)
+			var behind int
+			for _, w := range want {
+				switch {
+				case w.st.number() < ln.st.number():
+					before = w
+				case w.st.number() > ln.st.number():
+					behind++
+				}
+			}
+			if got := ls.find(ln.st); (got == ln) != found || !found && got != nil {
+				t.Fatalf("line of run %d: %v, held: %v", ln.st.number(), got, found)
+			}
+			if got := ls.lastBefore(ln.st); got != before {
+				t.Fatalf("before run %d: %v, want %v", ln.st.number(), got, before)
+			}
+			if got := len(after(ls.all(), ln.st)); got != behind {
+				t.Fatalf("behind run %d: %d, want %d", ln.st.number(), got, behind)
+			}
+		}
+		if got := ls.last(); len(want) == 0 && got != nil || len(want) > 0 && got != want[len(want)-1] {
+			t.Fatalf("the last is %v", got)
+		}
 	}
 }

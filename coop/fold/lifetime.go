@@ -38,11 +38,11 @@ func (x *session) state() lifetime {
 
 // last is the thread's last word on its session, and its last opening.
 func (t *thread) last() (m, opening *mark) {
-	o := last(t.opened)
+	o := t.opened.last()
 	if o != nil {
 		opening = o.opening()
 	}
-	return latest(o, last(t.closed)), opening
+	return latest(o, t.closed.last()), opening
 }
 
 // anchor is what keeps the session open in u: its last opening there, else its

@@ -186,7 +186,7 @@ func (s *State) succeed(u *stream) {
 // endListings looks again at what rests on listings for which u is the latest
 // end.
 func (s *State) endListings(t *thread, u *stream) {
-	for _, heir := range after(t.heirs, u) {
+	for _, heir := range after(t.heirs(), u) {
 		if _, v := t.beneath(heir.st); v != u {
 			return
 		}

@@ -21,11 +21,19 @@ type session struct {
 	words   *words
 	claims  int32 // that stand
 	open    bool
-	dirty   bool
-	ends    bool // dirty because something may have ended or stands again
+	dirty   dirt
 	rescan  bool // all its streams are being looked at again
 	told    bool // among the changed
 }
+
+// dirt says why a session is to be looked at again.
+type dirt uint8
+
+const (
+	clean dirt = iota
+	changed
+	ends // something may have ended or stands again
+)
 
 // A line is what one stream says of one session, its listing apart.
 type line struct {
@@ -57,11 +65,12 @@ func (x *session) id() ident.SessionID { return ident.SessionID{Runtime: x.rt.id
 
 func (s *State) line(st *stream, sid string) *line {
 	t := st.rt.session(sid).thread(st.rec)
-	i, ok := slices.BinarySearchFunc(t.lines, st, lineRun)
-	if !ok {
-		t.lines = slices.Insert(t.lines, i, &line{sess: t.sess, st: st, thread: t})
+	ln := t.lines.find(st)
+	if ln == nil {
+		ln = &line{sess: t.sess, st: st, thread: t}
+		t.lines.add(ln)
 	}
-	return t.lines[i]
+	return ln
 }
 
 func (s *State) readOpened(st *stream, h head, b event.SessionOpened) *mark {
@@ -90,12 +99,12 @@ func (m *mark) on(s *State) {
 	*list = slices.Insert(*list, markPlace(*list, m.seq), m)
 	s.unsettle(ln.sess, false)
 	if m.info == nil {
-		add(&t.closed, ln)
+		t.closed.add(ln)
 		t.ends(m)
 		s.close(m)
 		return
 	}
-	add(&t.opened, ln)
+	t.opened.add(ln)
 	until, first := t.settles(m)
 	if was == nil || was.info == nil || ln.last() != m || was.info.checkout() != m.info.checkout() {
 		s.reopen(ln, until, first)
@@ -113,7 +122,7 @@ func (s *State) close(m *mark) {
 		}
 	}
 	t := m.ln.thread
-	for _, heir := range after(t.heirs, m.ln.st) {
+	for _, heir := range after(t.heirs(), m.ln.st) {
 		if _, v := t.beneath(heir.st); v != m.ln.st {
 			return
 		}
@@ -127,9 +136,9 @@ func (s *State) close(m *mark) {
 // more in which the session may have been.
 func (s *State) reopen(ln *line, until *stream, first bool) {
 	t := ln.thread
-	for _, heir := range after(t.heirs, ln.st) {
+	for _, heir := range after(t.heirs(), ln.st) {
 		widened := first && (until == nil || heir.st.number() <= until.number())
-		if !widened && last(before(t.opened, heir.st)) != ln {
+		if !widened && t.opened.lastBefore(heir.st) != ln {
 			return
 		}
 		s.doubtInherited(heir)
@@ -143,10 +152,10 @@ func (m *mark) off(s *State) {
 		*list = slices.Delete(*list, i, i+1)
 	}
 	if len(ln.opens) == 0 {
-		remove(&t.opened, ln)
+		t.opened.remove(ln)
 	}
 	if len(ln.closes) == 0 {
-		remove(&t.closed, ln)
+		t.closed.remove(ln)
 	}
 	t.stale = true
 	s.unsettle(ln.sess, true)

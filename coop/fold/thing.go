@@ -71,7 +71,7 @@ func (s *State) enter(h holder) {
 	t.born()
 	if t.birth == birthListed {
 		t.ln.inherited = append(t.ln.inherited, h)
-		add(&t.ln.thread.heirs, t.ln)
+		t.ln.thread.inherits().heirs.add(t.ln)
 	}
 	s.doubt(h)
 }

@@ -13,16 +13,45 @@ import (
 type thread struct {
 	sess   *session
 	rec    *record
-	lines  []*line   // what each run says, its listing apart
-	lists  []*stream // the runs that list it
-	opened []*line   // those with an opening
-	closed []*line   // those with a close
-	heirs  []*line   // those that may have something that rests on their listing
+	lines  lines // what each run says, its listing apart
+	opened lines // those with an opening
+	closed lines // those with a close
+	past   *past // nil when no run lists it
 
 	// What marks add up to, worked out again when one was taken away.
 	stale bool
 	end   *mark   // the last close by the order that all runtimes share
 	stays []*mark // for each checkout, one of the first run that tells it
+}
+
+// A past is what more runs than one make of a thread.
+type past struct {
+	lists []*stream // the runs that list the session
+	heirs lines     // those that may have something that rests on their listing
+}
+
+// lists are the runs that list the session.
+func (t *thread) lists() []*stream {
+	if t.past == nil {
+		return nil
+	}
+	return t.past.lists
+}
+
+// heirs are the lines that may have something that rests on their listing.
+func (t *thread) heirs() []*line {
+	if t.past == nil {
+		return nil
+	}
+	return t.past.heirs.all()
+}
+
+// inherits is t's past, made when there was none.
+func (t *thread) inherits() *past {
+	if t.past == nil {
+		t.past = new(past)
+	}
+	return t.past
 }
 
 // thread returns x's thread in a record, made when there was none. A session
@@ -47,97 +76,61 @@ func (x *session) find(rec *record) *thread {
 
 // line is that of a run, nil when there is none.
 func (t *thread) line(u *stream) *line {
-	if i, ok := slices.BinarySearchFunc(t.lines, u, lineRun); ok {
-		return t.lines[i]
-	}
-	return nil
+	return t.lines.find(u)
 }
 
 // take removes the lines of a stream from their threads and returns them; put
 // adds one to that of the record which its stream is now known to be of.
-func (st *stream) take() (lines []*line) {
+func (st *stream) take() (taken []*line) {
 	for _, x := range st.rt.sessions {
 		t := x.find(st.rec)
 		if t == nil || t.line(st) == nil {
 			continue
 		}
 		ln := t.line(st)
-		for _, list := range []*[]*line{&t.lines, &t.opened, &t.closed, &t.heirs} {
-			remove(list, ln)
+		for _, list := range []*lines{&t.lines, &t.opened, &t.closed, &t.inherits().heirs} {
+			list.remove(ln)
 		}
-		if len(t.lines)+len(t.lists) == 0 {
+		if len(t.lines.all())+len(t.lists()) == 0 {
 			x.threads = drop(x.threads, t)
 		}
-		lines = append(lines, ln)
+		taken = append(taken, ln)
 	}
-	return lines
+	return taken
 }
 
 func (ln *line) put() {
 	t := ln.sess.thread(ln.st.rec)
 	ln.thread, t.stale = t, true
-	add(&t.lines, ln)
+	t.lines.add(ln)
 	if len(ln.opens) > 0 {
-		add(&t.opened, ln)
+		t.opened.add(ln)
 	}
 	if len(ln.closes) > 0 {
-		add(&t.closed, ln)
+		t.closed.add(ln)
 	}
 	if len(ln.inherited) > 0 {
-		add(&t.heirs, ln)
+		t.inherits().heirs.add(ln)
 	}
 }
 
 // join and part say that a run lists the session, or not any more.
 func (t *thread) join(u *stream) {
-	if i, ok := slices.BinarySearchFunc(t.lists, u, byRun); !ok {
-		t.lists = slices.Insert(t.lists, i, u)
+	p := t.inherits()
+	if i, ok := slices.BinarySearchFunc(p.lists, u, byRun); !ok {
+		p.lists = slices.Insert(p.lists, i, u)
 	}
 }
 
 func (t *thread) part(u *stream) {
-	if i, ok := slices.BinarySearchFunc(t.lists, u, byRun); ok {
-		t.lists = slices.Delete(t.lists, i, i+1)
+	if i, ok := slices.BinarySearchFunc(t.lists(), u, byRun); ok {
+		t.past.lists = slices.Delete(t.past.lists, i, i+1)
 	}
-}
-
-func lineRun(ln *line, u *stream) int   { return byRun(ln.st, u) }
-func lineNumber(ln *line, n uint64) int { return byNumber(ln.st, n) }
-
-// add and remove keep a list of lines, which has each once.
-func add(lines *[]*line, ln *line) {
-	if i, ok := slices.BinarySearchFunc(*lines, ln.st, lineRun); !ok {
-		*lines = slices.Insert(*lines, i, ln)
-	}
-}
-
-func remove(lines *[]*line, ln *line) {
-	if i, ok := slices.BinarySearchFunc(*lines, ln.st, lineRun); ok {
-		*lines = slices.Delete(*lines, i, i+1)
-	}
-}
-
-// before and after cut a list of lines at a run.
-func before(lines []*line, u *stream) []*line {
-	i, _ := slices.BinarySearchFunc(lines, u.number(), lineNumber)
-	return lines[:i]
-}
-
-func after(lines []*line, u *stream) []*line {
-	i, _ := slices.BinarySearchFunc(lines, u.number()+1, lineNumber)
-	return lines[i:]
-}
-
-func last(lines []*line) *line {
-	if len(lines) == 0 {
-		return nil
-	}
-	return lines[len(lines)-1]
 }
 
 // heard is the last mark of the latest run with one before u, nil when there is none.
 func (t *thread) heard(u *stream) *mark {
-	return latest(last(before(t.opened, u)), last(before(t.closed, u)))
+	return latest(t.opened.lastBefore(u), t.closed.lastBefore(u))
 }
 
 func latest(o, c *line) *mark {
@@ -151,7 +144,7 @@ func latest(o, c *line) *mark {
 // there is none. The runs that list it are a part of the record's, so going down
 // both side by side they agree up to there and never again.
 func (t *thread) unlisted(u *stream) *stream {
-	runs, lists := t.rec.runs[:below(t.rec.runs, u)], t.lists[:below(t.lists, u)]
+	runs, lists := t.rec.runs[:below(t.rec.runs, u)], t.lists()[:below(t.lists(), u)]
 	n := sort.Search(len(lists), func(i int) bool { return runs[len(runs)-1-i] != lists[len(lists)-1-i] })
 	if n == len(runs) {
 		return nil
@@ -189,7 +182,7 @@ func (t *thread) backed(u *stream) bool {
 // run: each lists the session and names st.
 func (t *thread) carried(st *stream) bool {
 	n := above(t.rec.runs, st)
-	return n == st.carriers && n == above(t.lists, st)
+	return n == st.carriers && n == above(t.lists(), st)
 }
 
 // closes are the closes of the thread that a precedes, the latest run's first.
@@ -201,7 +194,7 @@ func (t *thread) closes(a *act) iter.Seq[*mark] {
 			}
 			return
 		}
-		for _, ln := range slices.Backward(t.closed) {
+		for _, ln := range slices.Backward(t.closed.all()) {
 			if ln.st.number() < a.ln.st.number() {
 				return
 			}
@@ -218,10 +211,10 @@ func (t *thread) learn() {
 		return
 	}
 	t.stale, t.end, t.stays = false, nil, nil
-	for _, ln := range t.closed {
+	for _, ln := range t.closed.all() {
 		t.ends(ln.closing())
 	}
-	for _, ln := range t.opened {
+	for _, ln := range t.opened.all() {
 		for _, m := range ln.opens {
 			t.settles(m)
 		}
@@ -265,7 +258,7 @@ func (t *thread) checkouts(u *stream) (all []ident.CheckoutID) {
 
 // opening is that of the latest run before u that has one, nil when none has.
 func (t *thread) opening(u *stream) *mark {
-	if ln := last(before(t.opened, u)); ln != nil {
+	if ln := t.opened.lastBefore(u); ln != nil {
 		return ln.opening()
 	}
 	return nil

@@ -85,13 +85,15 @@ func (s *State) doubtFences(h holder) {
 	}
 }
 
-// unsettle has x looked at again; with ends also what lives of it and what rests
+// unsettle has x looked at again; with ended also what lives of it and what rests
 // on its listings.
-func (s *State) unsettle(x *session, ends bool) {
-	x.ends = x.ends || ends
-	if !x.dirty {
-		x.dirty = true
+func (s *State) unsettle(x *session, ended bool) {
+	if x.dirty == clean {
+		x.dirty = changed
 		s.work.sessions = append(s.work.sessions, x)
+	}
+	if ended {
+		x.dirty = ends
 	}
 }
 
@@ -110,7 +112,7 @@ func (s *State) rescanAll(x *session) {
 	}
 	x.rescan = true
 	for _, t := range x.threads {
-		for _, ln := range t.lines {
+		for _, ln := range t.lines.all() {
 			s.rescan(ln.st)
 		}
 	}
@@ -175,17 +177,17 @@ func (s *State) rebirth(st *stream) {
 
 // refresh looks again at a session.
 func (s *State) refresh(x *session) {
-	if x.ends {
+	if x.dirty == ends {
 		for _, t := range x.live {
 			s.doubt(t)
 		}
 		for _, t := range x.threads {
-			for _, ln := range t.heirs {
+			for _, ln := range t.heirs() {
 				s.doubtInherited(ln)
 			}
 		}
 	}
-	x.dirty, x.ends, x.rescan, x.origin = false, false, false, [2]*mark{}
+	x.dirty, x.rescan, x.origin = clean, false, [2]*mark{}
 	x.open = x.state().open != nil
 	s.counted(x)
 }
