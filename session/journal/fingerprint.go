@@ -37,19 +37,17 @@ func fingerprint(f *Frame) Fingerprint {
 	if f.Semantic != (Digest{}) {
 		return Fingerprint{kind + "?semantic", f.Semantic}
 	}
-	h := sha256.New()
-	var n [8]byte
-	binary.LittleEndian.PutUint16(n[:], f.Schema)
-	binary.LittleEndian.PutUint16(n[2:], uint16(len(f.Route)))
-	h.Write(n[:])
-	h.Write([]byte(f.Route))
+	var few [128]byte
+	b := binary.LittleEndian.AppendUint16(few[:0], f.Schema)
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(f.Route)))
+	b = append(append(b, 0, 0, 0, 0), f.Route...)
 	body := f.Body.digest()
-	h.Write(body[:])
+	b = append(b, body[:]...)
 	if f.Family == FamilyOpaque && f.HasPublic { // the others' is derived from the body
 		public := f.Public.digest()
-		h.Write(public[:])
+		b = append(b, public[:]...)
 	}
-	return Fingerprint{kind, Digest(h.Sum(nil))}
+	return Fingerprint{kind, DigestOf(b)}
 }
 
 // Parts returns what a Fingerprint consists of, for those who store one.

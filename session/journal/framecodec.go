@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 )
 
 const (
@@ -48,6 +49,7 @@ func (f *Frame) AppendTo(b []byte) ([]byte, error) {
 		return b, &FrameError{"a field that is too long for a frame"}
 	}
 	start := len(b)
+	b = slices.Grow(b, f.room())
 	b = append(b, make([]byte, frameHeader)...)
 	b = append(append(append(b, f.Kind...), f.Route...), f.ID...)
 	var flags uint16
@@ -82,6 +84,12 @@ func (f *Frame) AppendTo(b []byte) ([]byte, error) {
 	le.PutUint32(h[atPublicBytes:], uint32(publicBytes))
 	le.PutUint32(h[atCRC:], frameCRC(b[start:]))
 	return b, nil
+}
+
+// room is the most bytes that f takes.
+func (f *Frame) room() int {
+	return frameHeader + len(f.Kind) + len(f.Route) + len(f.ID) + 2*len(Digest{}) +
+		len(f.Body.Bytes) + len(f.Public.Bytes) + 2*refBytes
 }
 
 func (f Field) appendTo(b []byte, flags *uint16, ref uint16) (out []byte, n int) {

@@ -15,9 +15,13 @@ import (
 type pending struct {
 	rec    journal.JournalRecord
 	frame  *journal.Frame // before anything of it was offloaded
-	key    string
-	fp     journal.Fingerprint
-	public []byte // what is stored for the public
+	key    half           // of its IndexKey
+	fp     half           // of its Fingerprint
+	public []byte         // what is stored for the public
+}
+
+func newPending(rec journal.JournalRecord, f *journal.Frame) pending {
+	return pending{rec: rec, frame: f, key: halfOf(f.IndexKey()), fp: halfOfFingerprint(f.Fingerprint())}
 }
 
 // An attempt is one batch on its way.
@@ -69,7 +73,7 @@ func (w *Writer) prepare(ctx context.Context, recs []journal.JournalRecord) (*at
 		if err != nil {
 			return nil, err
 		}
-		seq, seen, err := batch.check(ctx, p.key, p.fp)
+		seq, seen, err := batch.check(ctx, p)
 		if err != nil {
 			return nil, w.collision(p, err)
 		}
@@ -81,7 +85,9 @@ func (w *Writer) prepare(ctx context.Context, recs []journal.JournalRecord) (*at
 			return nil, err
 		}
 		seq = w.tip.Seq + uint64(len(a.recs)) + 1
-		batch.observe(p, seq)
+		if i+1 < len(recs) {
+			batch.observe(p, seq)
+		}
 		a.recs = append(a.recs, p)
 		a.all[i].AppendResult = journal.AppendResult{Sequence: seq, Appended: true}
 		if p.public != nil {
@@ -106,11 +112,11 @@ func (w *Writer) judge(rec journal.JournalRecord) (pending, error) {
 		return pending{}, &journal.MarshalRecordError{Subject: w.n.ledger, Cause: errors.New("only the opening of a journal appends a fence")}
 	}
 	f, err := w.s.o.Kinds.Encode(w.n.id, rec)
-	var kind *journal.RecordKindError
-	if errors.As(err, &kind) {
-		return pending{}, &journal.RecordKindError{Subject: w.n.ledger}
-	}
 	if err != nil {
+		var kind *journal.RecordKindError
+		if errors.As(err, &kind) {
+			return pending{}, &journal.RecordKindError{Subject: w.n.ledger}
+		}
 		return pending{}, &journal.MarshalRecordError{Subject: w.n.ledger, Cause: err}
 	}
 	for _, n := range []int{len(f.Body.Bytes), len(f.Public.Bytes)} {
@@ -118,7 +124,7 @@ func (w *Writer) judge(rec journal.JournalRecord) (pending, error) {
 			return pending{}, &journal.RecordTooLargeError{Subject: w.n.ledger, MsgID: f.ID, Length: n}
 		}
 	}
-	p := pending{rec: rec, frame: f, key: f.IndexKey(), fp: f.Fingerprint()}
+	p := newPending(rec, f)
 	if f.HasPublic {
 		p.public = append([]byte{}, f.Public.Bytes...)
 	}

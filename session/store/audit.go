@@ -155,7 +155,7 @@ func (a *audit) judge(at located, rec journal.JournalRecord) string {
 
 func (a *audit) note(at located, rec journal.JournalRecord) {
 	x := index{tail: a.seen}
-	x.observe(pending{rec: rec, key: at.frame.IndexKey(), fp: at.frame.Fingerprint()}, at.seq)
+	x.observe(newPending(rec, at.frame), at.seq)
 	if r, ok := rec.(journal.CommandApplicationRecord); ok {
 		a.apps[r.Application().CommandID] = r.Application()
 	}

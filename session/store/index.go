@@ -46,13 +46,16 @@ type entry struct {
 }
 
 func halfOf(s string) half {
-	sum := sha256.Sum256([]byte(s))
+	var few [128]byte
+	sum := sha256.Sum256(append(few[:0], s...))
 	return half(sum[:16])
 }
 
 func halfOfFingerprint(fp journal.Fingerprint) half {
+	var few [128]byte
 	kind, sum := fp.Parts()
-	return halfOf(kind + "\x00" + string(sum[:]))
+	all := sha256.Sum256(append(append(append(few[:0], kind...), 0), sum[:]...))
+	return half(all[:16])
 }
 
 // deliveryKey is what the intent of a phased input is remembered by besides its
@@ -69,7 +72,10 @@ func newIndex(s *Store, n names) *index {
 
 // lookup returns the entry of a key.
 func (x *index) lookup(ctx context.Context, key string) (entry, bool, error) {
-	k := halfOf(key)
+	return x.find(ctx, halfOf(key))
+}
+
+func (x *index) find(ctx context.Context, k half) (entry, bool, error) {
 	if e, ok := x.tail[k]; ok {
 		return e, true, nil
 	}
@@ -91,8 +97,8 @@ func (x *index) lookup(ctx context.Context, key string) (entry, bool, error) {
 	return e, ok, nil
 }
 
-func (x *index) set(key string, fp journal.Fingerprint, seq uint64) {
-	x.tail[halfOf(key)] = entry{halfOfFingerprint(fp), seq}
+func (x *index) set(key, fp half, seq uint64) {
+	x.tail[key] = entry{fp, seq}
 	x.through = max(x.through, seq)
 }
 
@@ -105,16 +111,16 @@ func (x *index) observe(p pending, seq uint64) {
 			return
 		}
 		if fp, err := r.NormalizedDeliveryFingerprint(); err == nil {
-			x.set(deliveryKey(r.PhysicalID()), fp, seq)
+			x.set(halfOf(deliveryKey(r.PhysicalID())), halfOfFingerprint(fp), seq)
 		}
 	case journal.CommandDispositionRecord:
-		x.set(disposedKey(r.Disposition().CommandID), p.fp, seq)
+		x.set(halfOf(disposedKey(r.Disposition().CommandID)), p.fp, seq)
 	}
 }
 
 // observeFrame notes a record that was found.
 func (x *index) observeFrame(ctx context.Context, seq uint64, f *journal.Frame) error {
-	p := pending{key: f.IndexKey(), fp: f.Fingerprint()}
+	p := newPending(nil, f)
 	if f.Family == journal.FamilyCommand && !journal.IsFallbackID(f.ID) || f.Family == journal.FamilyDisposition {
 		whole, err := x.s.whole(ctx, x.n, seq, f)
 		if err != nil {
@@ -185,20 +191,24 @@ type overlay struct {
 func newOverlay(x *index) *overlay { return &overlay{x: x} }
 
 func (o *overlay) lookup(ctx context.Context, key string) (entry, bool, error) {
-	if e, ok := o.tail[halfOf(key)]; ok {
-		return e, true, nil
-	}
-	return o.x.lookup(ctx, key)
+	return o.find(ctx, halfOf(key))
 }
 
-// check is IdempotencyIndex.Check.
-func (o *overlay) check(ctx context.Context, key string, fp journal.Fingerprint) (seq uint64, seen bool, err error) {
-	e, ok, err := o.lookup(ctx, key)
+func (o *overlay) find(ctx context.Context, k half) (entry, bool, error) {
+	if e, ok := o.tail[k]; ok {
+		return e, true, nil
+	}
+	return o.x.find(ctx, k)
+}
+
+// check is IdempotencyIndex.Check, without the id in its error.
+func (o *overlay) check(ctx context.Context, p pending) (seq uint64, seen bool, err error) {
+	e, ok, err := o.find(ctx, p.key)
 	switch {
 	case err != nil || !ok:
 		return 0, false, err
-	case e.fp != halfOfFingerprint(fp):
-		return 0, false, &journal.IdempotencyCollisionError{ID: key, Seq: e.seq}
+	case e.fp != p.fp:
+		return 0, false, &journal.IdempotencyCollisionError{Seq: e.seq}
 	}
 	return e.seq, true, nil
 }

@@ -200,7 +200,7 @@ func (w *Writer) writeFence(ctx context.Context, rec journal.FenceRecord) (uint6
 	if err != nil {
 		return 0, &journal.MarshalRecordError{Subject: w.n.ledger, Cause: err}
 	}
-	a := &attempt{recs: []pending{{rec: rec, frame: f, key: f.IndexKey(), fp: f.Fingerprint()}}}
+	a := &attempt{recs: []pending{newPending(rec, f)}}
 	err = w.write(ctx, a)
 	var overtaken *journal.FencedError
 	if errors.As(err, &overtaken) {
