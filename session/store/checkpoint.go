@@ -83,7 +83,7 @@ func (x *index) beginSeal(tip storage.Tip, last []byte) func(context.Context) (i
 		point, old, err := x.seal(ctx, own.recs, was, tip, last)
 		return func() func() {
 			own.err = err
-			close(own.done)
+			defer close(own.done) // whoever waits for it finds everything told
 			if x.sealing != own { // the index was made anew meanwhile
 				return func() {}
 			}

@@ -151,12 +151,11 @@ func (x *index) load(ctx context.Context, tip storage.Tip) error {
 func (x *index) rebuild(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.s.o.OpenTimeout)
 	defer cancel()
-	was := *x
-	through := x.through
-	x.point = checkpoint{revision: x.point.revision, Gen: x.point.Gen}
+	tail, sealing, point, through := x.tail, x.sealing, x.point, x.through
+	x.point = checkpoint{revision: point.revision}
 	x.tail, x.sealing = make(map[half]entry), nil
 	if err := x.scan(ctx, 0, through); err != nil {
-		*x = was
+		x.tail, x.sealing, x.point, x.through = tail, sealing, point, through
 		return err
 	}
 	return nil
