@@ -28,6 +28,8 @@ type (
 	preparedGate struct{ payload *gate.Payload }
 )
 
+func (p preparedGate) size() int { return payloadSize(p.payload) }
+
 // grow counts n more bytes of an item that waits.
 func (l *loop) grow(it *item, n int) {
 	it.bytes += n

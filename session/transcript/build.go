@@ -79,14 +79,23 @@ func (b *builder) record(rec journal.JournalRecord, seq uint64) error {
 	return b.failed()
 }
 
-// bound sees to it that what waits stays within its bound.
+// bound sees to it that what waits stays within its bounds.
 func (b *builder) bound() {
-	waits := b.root.bytes
+	for b.prepared.sum(preparedGate.size) > maxWaiting {
+		b.prepared.forget()
+	}
+	tasks, waits := 0, b.root.bytes
 	for _, l := range b.loops {
+		tasks += sizeOf(l.view.task)
 		waits += l.bytes
 	}
-	if waits <= maxWaiting {
+	if tasks+waits <= maxWaiting {
 		return
+	}
+	// A task is shown where its delegate is, so that has to be shown first.
+	for l := b.leaf(b.root, nil); tasks > maxWaiting/2 && l != nil; l = b.leaf(b.root, nil) {
+		tasks -= sizeOf(l.view.task)
+		b.closeLoop(l, true)
 	}
 	for _, id := range slices.Sorted(maps.Keys(b.loops)) {
 		b.flush(b.loops[id], true)

@@ -68,12 +68,12 @@ func (l *loop) enterStep(step event.ID) {
 	l.leaveStep(stepEnd{})
 	l.steps++
 	l.step = step
-	l.push(stepStart{l.steps}, false, 0)
+	l.push(stepStart{l.steps}, false, entryBytes)
 }
 
 func (l *loop) leaveStep(end stepEnd) {
 	if l.step != "" {
-		l.push(end, false, 0)
+		l.push(end, false, entryBytes)
 		l.step = ""
 	}
 }
@@ -84,7 +84,7 @@ func (l *loop) leaveTurn(end turnEnd) {
 		return
 	}
 	l.leaveStep(stepEnd{})
-	l.push(end, false, 0)
+	l.push(end, false, entryBytes+len(end.err.s))
 	l.turn = ""
 }
 

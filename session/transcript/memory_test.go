@@ -138,6 +138,73 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
+// Nor does it grow with what a single record may hold.
+func TestMemoryOfLargeRecordsIsBounded(t *testing.T) {
+	const bound = 16 << 20
+	at := event.Coordinates{Session: id(1), Loop: id(2), Turn: id(3)}
+	record := func(n uint64, at event.Coordinates, b event.Body) journal.JournalRecord {
+		return journal.NewEventRecord(event.Event{Header: event.Header{ID: id(int(n)), At: at}, Body: b})
+	}
+	prepared := func(n uint64, p gate.Payload) journal.JournalRecord {
+		return journal.NewGatePreparedRecord(event.Event{Header: event.Header{ID: id(int(n)), At: at}, Body: event.GatePrepared{Gate: id(int(n)), Asks: p.Kind()}}, p)
+	}
+	large := func(n uint64) string { return strings.Repeat("x", gate.MaxInput-36) + id(int(n)).String() }
+	form := func(n uint64) gate.Payload {
+		field := gate.Field{Name: "f", Type: gate.FieldChoice}
+		for i := range gate.MaxChoices {
+			field.Choices = append(field.Choices, gate.Choice{Value: id(i).String(), Help: strings.Repeat(id(int(n)).String(), 90)})
+		}
+		return gate.Payload{Form: &gate.Form{Fields: []gate.Field{field}}}
+	}
+	for about, session := range map[string]struct {
+		records uint64
+		next    func(n uint64) journal.JournalRecord
+	}{
+		"payloads without a gate": {200, func(n uint64) journal.JournalRecord {
+			return prepared(n, gate.Payload{Permission: &gate.Permission{Tool: "T", Input: large(n)}})
+		}},
+		"forms without a decision": {200, func(n uint64) journal.JournalRecord {
+			if n%2 == 1 {
+				return prepared(n, form(n))
+			}
+			return record(n, at, event.GateOpened{Gate: id(int(n) - 1), Asks: gate.KindForm})
+		}},
+		"tasks of delegates": {200, func(n uint64) journal.JournalRecord {
+			return record(n, at, event.DelegateStarted{Loop: id(100_000 + int(n)), Task: event.Text(large(n))})
+		}},
+		"steps behind an open call": {200_000, func(n uint64) journal.JournalRecord {
+			at := at
+			if n == 1 {
+				return record(n, at, called(11))
+			}
+			at.Step = id(int(n))
+			return record(n, at, event.StepDone{Index: n})
+		}},
+	} {
+		t.Run(about, func(t *testing.T) {
+			base, most := heap(), uint64(0)
+			tp := &tape{next: func(n uint64) journal.JournalRecord {
+				if n%(session.records/10) == 0 {
+					most = max(most, heap())
+				}
+				if n > session.records {
+					return nil
+				}
+				return session.next(n)
+			}}
+			var out counter
+			sum, err := transcript.Write(t.Context(), &out, tp, transcript.JSON, &transcript.Options{Private: true, TempDir: t.TempDir()})
+			if err != nil || sum.Records != session.records {
+				t.Fatalf("Write = %+v, %v", sum, err)
+			}
+			if most > base+bound {
+				t.Errorf("%d MiB held, want at most %d", (most-base)>>20, bound>>20)
+			}
+			t.Logf("%d KiB held, %d MiB written", (max(most, base)-base)>>10, out>>20)
+		})
+	}
+}
+
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

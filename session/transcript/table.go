@@ -20,11 +20,7 @@ func (t *table[V]) put(id event.ID, v V) {
 	}
 	t.byID[id] = v
 	for len(t.byID) > t.limit {
-		if _, ok := t.byID[t.oldest[0]]; ok {
-			delete(t.byID, t.oldest[0])
-			t.lost++
-		}
-		t.oldest = t.oldest[1:]
+		t.forget()
 	}
 	if len(t.oldest) > 2*t.limit { // most of them are gone
 		kept := make([]event.ID, 0, t.limit)
@@ -37,6 +33,23 @@ func (t *table[V]) put(id event.ID, v V) {
 		}
 		t.oldest = kept
 	}
+}
+
+// forget forgets the oldest value.
+func (t *table[V]) forget() {
+	if _, ok := t.byID[t.oldest[0]]; ok {
+		delete(t.byID, t.oldest[0])
+		t.lost++
+	}
+	t.oldest = t.oldest[1:]
+}
+
+// sum adds up the sizes of the values.
+func (t *table[V]) sum(size func(V) int) (n int) {
+	for _, v := range t.byID {
+		n += size(v)
+	}
+	return n
 }
 
 // take returns the value and forgets it.

@@ -72,11 +72,14 @@ func payloadSize(p *gate.Payload) int {
 	case p == nil:
 		return 0
 	case p.Permission != nil:
-		return entryBytes + len(p.Permission.Input) + len(p.Permission.Description)
+		return entryBytes + len(p.Permission.Input) + len(p.Permission.Description) + len(p.Permission.Tool)
 	}
-	n := entryBytes
+	n := entryBytes + len(p.Form.Message)
 	for _, f := range p.Form.Fields {
-		n += entryBytes*(1+len(f.Choices)) + len(f.Help)
+		n += entryBytes + len(f.Name) + len(f.Label) + len(f.Help)
+		for _, c := range f.Choices {
+			n += entryBytes + len(c.Value) + len(c.Label) + len(c.Help)
+		}
 	}
 	return n
 }
