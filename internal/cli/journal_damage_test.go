@@ -200,6 +200,9 @@ func TestJournalCarriesASession(t *testing.T) {
 	if r := f.run("journal", "import", file, "--store", store2, "--as", string(sid(9))); r.code != 0 {
 		t.Errorf("import as another: %+v", r)
 	}
+	if r := f.run("journal", "show", string(sid(9)), "--store", store2); r.code != 0 || strings.Count(r.out, "\n") != 10 {
+		t.Errorf("show another: %+v", r)
+	}
 	if r := f.run("journal", "import", file); r.code != 0 { // where the daemon's are
 		t.Errorf("import into the default: %+v", r)
 	}

@@ -26,7 +26,14 @@ type shownRecord struct {
 
 // shown is a record as it may be shown.
 func (r *journalRun) shown(e store.Entry, seq uint64, rec journal.JournalRecord, private bool) (shownRecord, error) {
-	f, err := (*journal.Kinds)(nil).Encode(e.Session, rec)
+	session := e.Session // that it was written in: an imported one may have another id here
+	switch r := rec.(type) {
+	case journal.EventRecord:
+		session = r.Event().At.Session
+	case journal.GatePreparedRecord:
+		session = r.Prepared().At.Session
+	}
+	f, err := (*journal.Kinds)(nil).Encode(session, rec)
 	if err != nil {
 		return shownRecord{}, err
 	}
