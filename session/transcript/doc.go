@@ -20,7 +20,8 @@
 //
 // The transcript is for whoever may see the public view of the session: without
 // Options.Private it has no payload of a gate, no answer, no audit and no path of the
-// workspace. It does not look into texts: what a tool was given and gave back is there.
+// workspace, and of a harness's own events only their public form. It does not look into
+// texts: what a tool was given and gave back is there.
 //
 // # What is hostile
 //

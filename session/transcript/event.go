@@ -147,13 +147,27 @@ func (b *builder) other(l *loop, at mark, e event.Event) {
 		n.detail = append(plain(b.cut(body.Note)), plain(b.cut(body.Error))...)
 	default:
 		n.kind, n.line = e.Body.Kind(), "An event of kind "+e.Body.Kind()+"."
-		raw, err := json.Marshal(e.Body, json.Deterministic(true))
+		raw, err := b.own(e)
 		if err != nil {
 			b.warn(at.seq, "an event of kind "+e.Body.Kind()+" cannot be shown")
 		}
 		n.detail = plain(b.cut(string(raw)))
 	}
 	b.add(l, n, len(n.line)+sizeOf(n.detail))
+}
+
+// own returns what may be shown of the body of a harness's own event, as JSON.
+func (b *builder) own(e event.Event) ([]byte, error) {
+	if !b.opt.Private {
+		public, err := b.opt.Kinds.Public(e)
+		if err != nil {
+			return nil, err
+		}
+		if e, err = b.opt.Kinds.Decode(public); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(e.Body, json.Deterministic(true))
 }
 
 func (b *builder) started(l *loop, at mark, body event.SessionStarted) {

@@ -87,6 +87,32 @@ type own struct {
 
 func (own) Kind() string { return "acme.note" }
 
+// A harness says what of its own events is public; without Private, no more of them is
+// shown, and of a kind that is not known nothing.
+func TestOwnEventsAreShownInTheirPublicForm(t *testing.T) {
+	kinds, err := event.NewKinds(event.NewKind(event.Rules[own]{Public: func(_ event.Header, o own) own { return own{o.Text[:8]} }}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := newScript().event(own{"harmless, and hunter2"}).records
+	for _, f := range formats {
+		for _, tt := range []struct {
+			o         transcript.Options
+			some, all bool
+			warnings  uint64
+		}{
+			{transcript.Options{}, false, false, 2},
+			{transcript.Options{Kinds: kinds}, true, false, 1},
+			{transcript.Options{Private: true}, true, true, 1},
+		} {
+			got, sum := write(t, f, &tt.o, records...)
+			if strings.Contains(got, "harmless") != tt.some || strings.Contains(got, "hunter2") != tt.all || !strings.Contains(got, "note") || sum.Warnings != tt.warnings {
+				t.Errorf("%s, private %v, kinds known %v, %d warnings:\n%s", f, tt.o.Private, tt.o.Kinds != nil, sum.Warnings, got)
+			}
+		}
+	}
+}
+
 // raw reports characters that are nowhere in an output.
 func raw(s string) bool {
 	return !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/comity-dev/comity/session/event"
 	"github.com/comity-dev/comity/session/journal"
 )
 
@@ -33,6 +34,10 @@ type Options struct {
 	// Private adds what no public view has: payloads of gates and answers to them,
 	// audits, the path of the workspace.
 	Private bool
+	// Kinds has the kinds of a harness's own events: it makes their public form, which
+	// is shown without Private. Nil has none; events of a kind that it does not have are
+	// shown with Private alone.
+	Kinds *event.Kinds
 	// MaxText bounds one text, in bytes; what is left out is counted. 0 is 1 MiB.
 	MaxText int
 	// Exported is the time of the export, which is shown if it is set.
