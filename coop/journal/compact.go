@@ -94,8 +94,11 @@ func (j *Journal) compact(ctx context.Context, c *compaction) (CompactReport, er
 	defer func() { <-j.rewriting }()
 	err := c.drop(ctx)
 	<-j.turnstile
-	if err != nil || !c.rewrite {
-		return c.report, err
+	if err != nil {
+		return CompactReport{}, err // nothing was dropped
+	}
+	if !c.rewrite {
+		return c.report, nil
 	}
 	if err := c.shrink(); err != nil {
 		return c.report, fmt.Errorf("rewrite the log: %w", err)
