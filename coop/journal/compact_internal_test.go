@@ -486,6 +486,48 @@ func TestWhatOutlivesACompaction(t *testing.T) {
 }
 
 // The highest stamp was that of an event which is gone.
+// The proof of a fork goes with its stream: from memory, from the disk, and what a
+// stop left there counts for nothing.
+func TestProofsOfDroppedStreamsGoToo(t *testing.T) {
+	m, bob := lasting(t, "ada"), keyOf(t, "bob")
+	m.cfg.Trust = trust(bob)
+	j := m.start()
+	ended := event.SessionClosed{Session: "b1", Reason: "done"}
+	gone, stays := m.origin(bob, ended), m.origin(bob, session("b2"))
+	for _, o := range []*origin{gone, stays} {
+		m.ingest(j, o.last, m.sealBy(bob, o.stream(), 1, 12, nil, session("other")))
+	}
+	proofs := func() (n int) {
+		for _, rec := range m.log.recs {
+			if len(rec) > 0 && RecordType(rec[0]) == RecordFork {
+				n++
+			}
+		}
+		return n
+	}
+	check := func(what string, onDisk int) {
+		t.Helper()
+		if d := cmp.Diff(map[ident.Stream]uint64{stays.stream(): 1}, j.Health().Forked); d != "" {
+			t.Errorf("%s: forked (-want +got):\n%s", what, d)
+		}
+		if n := proofs(); n != onDisk {
+			t.Errorf("%s: %d proofs on disk, want %d", what, n, onDisk)
+		}
+	}
+	m.clock.Advance(pastSilence)
+	j.log = unrewritable{m.log}
+	if r, err := j.Compact(t.Context(), force); err == nil || len(r.Streams) != 1 {
+		t.Fatalf("Compact = %+v, %v", r, err)
+	}
+	check("before the rewrite", 2)
+	j = m.start()
+	check("after a restart", 2)
+	m.compact(j, force)
+	check("after the rewrite", 1)
+	j = m.start()
+	check("after a restart", 1)
+}
+
 func TestHighestStampOutlivesItsEvent(t *testing.T) {
 	m, bob := lasting(t, "ada"), keyOf(t, "bob")
 	m.cfg.Trust = trust(bob)

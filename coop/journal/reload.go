@@ -128,6 +128,7 @@ func (r *reload) tombs(rec record) {
 			continue
 		}
 		delete(r.authentic.waiting, t.stream)
+		delete(j.forks, t.stream)
 		if j.heads[t.stream] == nil {
 			j.lives.remove(t.stream)
 			j.lives.changes.note(t.stream)

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"crypto/sha256"
 	"math"
 	"slices"
 	"strings"
@@ -123,6 +124,7 @@ func (c *compaction) land(index uint64) {
 		j.dead = append(j.dead, j.withheld[s]...)
 		delete(j.withheld, s)
 		delete(j.aside, s)
+		delete(j.forks, s)
 	}
 	if view := j.viewNow(); view != j.view {
 		j.view = view
@@ -142,6 +144,10 @@ func (c *compaction) shrink() error {
 	for _, index := range j.rows.at {
 		rows[index] = true
 	}
+	proofs := make(map[[32]byte]bool, len(j.forks))
+	for _, f := range j.forks {
+		proofs[f.hash] = true
+	}
 	seal, waste := newSealer(j.cfg.Key.DeriveMAC(macLabel(j.cfg.Repo))), j.waste
 	j.unlock()
 
@@ -156,10 +162,11 @@ func (c *compaction) shrink() error {
 			return true
 		}
 		switch RecordType(stored.Data[0]) {
-		case RecordRow, RecordBeats, RecordTombs:
+		case RecordRow, RecordBeats, RecordTombs, RecordFork:
 			rec, err := seal.open(stored.Data)
 			known := err == nil && rec.sealed && rec.version <= recordVersion
-			return !known || rec.kind == RecordRow && rows[stored.Index]
+			return !known || rec.kind == RecordRow && rows[stored.Index] ||
+				rec.kind == RecordFork && proofs[sha256.Sum256(rec.payload)]
 		}
 		return true
 	})

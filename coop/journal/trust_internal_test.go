@@ -155,19 +155,22 @@ func TestForgettingAWithdrawnKeyTakesItsRecordsFromTheDisk(t *testing.T) {
 	m.cfg.Trust = trust(bob)
 	j := m.start()
 	e := m.line(bob, "b", 2)
-	m.ingest(j, e...)
+	m.ingest(j, append(e, m.sealBy(bob, e[0].Stream, 1, 12, nil, session("other")))...)
 	whole := j.view
 	m.setTrust(j)
 	cursor := j.End()
 	if _, err := j.Forget(t.Context(), e[0].Stream.Runtime()); err != nil {
 		t.Fatal(err)
 	}
-	if len(m.log.recs[0])+len(m.log.recs[1]) != 0 || j.view != whole {
-		t.Errorf("records of %d and %d bytes are left, view %s", len(m.log.recs[0]), len(m.log.recs[1]), j.view)
+	if left := len(m.log.recs[0]) + len(m.log.recs[1]) + len(m.log.recs[2]); left != 0 || j.view != whole {
+		t.Errorf("records of %d bytes are left, view %s", left, j.view)
 	}
 	wantCursor(t, j, cursor, CursorView)
 	m.setTrust(j, bob)
 	wantSessions(t, j)
+	if f := j.Health().Forked; len(f) > 0 {
+		t.Errorf("forked: %v", f)
+	}
 	wantOutcomes(t, m.ingest(j, e...), "accepted", "accepted")
 }
 
