@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"sync"
@@ -117,14 +118,14 @@ func namesOf(n string) names {
 	}
 }
 
-// Open connects to the servers at url (more than one are separated by commas),
+// Open connects to the servers at a URL (more than one are separated by commas),
 // and opens the store there, making its streams if they are missing. ctx
 // bounds the opening.
 //
 // The error wraps storage.ErrUnavailable when no server answers, and
-// storage.ErrNewerFormat. A stream that is there and cannot hold a store is
-// refused and not changed.
-func Open(ctx context.Context, url string, o *Options) (*Store, error) {
+// storage.ErrNewerFormat; it has no credentials. A stream that is there and cannot
+// hold a store is refused and not changed.
+func Open(ctx context.Context, servers string, o *Options) (*Store, error) {
 	opts, err := o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -139,7 +140,9 @@ func Open(ctx context.Context, url string, o *Options) (*Store, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if s.nc, err = s.connect(ctx, url); err != nil {
+	if s.nc, err = s.connect(ctx, servers); errors.As(err, new(*url.Error)) {
+		return nil, fmt.Errorf("open store %s: the URL of a server cannot be parsed; it is not shown, since it may have a password", opts.Name)
+	} else if err != nil {
 		return nil, fmt.Errorf("open store %s: %w: %w", opts.Name, storage.ErrUnavailable, err)
 	}
 	if err := s.prepare(ctx); err != nil {
@@ -168,7 +171,7 @@ func (s *Store) reconnected() {
 
 // connect makes a connection that never holds a message back: what is published
 // while there is no server fails at once, and is not sent later.
-func (s *Store) connect(ctx context.Context, url string) (*nats.Conn, error) {
+func (s *Store) connect(ctx context.Context, servers string) (*nats.Conn, error) {
 	timeout := s.timeout()
 	if d, ok := ctx.Deadline(); ok {
 		timeout = min(timeout, time.Until(d))
@@ -179,7 +182,7 @@ func (s *Store) connect(ctx context.Context, url string) (*nats.Conn, error) {
 	}
 	opts = append(opts, s.o.NATS...)
 	opts = append(opts, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1))
-	return nats.Connect(url, opts...)
+	return nats.Connect(servers, opts...)
 }
 
 func (s *Store) Ledger() storage.Ledger { return ledgers{s} }
