@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -181,8 +182,8 @@ func (r *Room) mustBeOpen(v look, sid string) error {
 			WithHint("comity session list shows the open ones; comity session open --session %s opens it", sid)
 	}
 	reason := s.Reason
-	if o := r.owners[sid]; o != nil && s.State == fold.SessionOpen {
-		reason = r.over(sid, o)
+	if o := r.owners[sid]; o != nil && s.State != fold.SessionClosed { // its close is about to be written
+		reason = cmp.Or(r.over(sid, o), reason)
 	}
 	return api.Errorf(api.CodeSessionClosed, "session %s is closed: %s", sid, words(reason)).
 		WithHint("open a session: comity session open")

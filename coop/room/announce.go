@@ -19,7 +19,10 @@ import (
 func (r *Room) observe(v journal.View, a journal.Arrival, ch fold.Changes) {
 	e := a.Event
 	r.names.add(e.Stream)
-	r.others = r.others || e.Stream.Runtime() != r.runtime
+	if !r.others && (e.Stream.Runtime() != r.runtime || r.opened && v.Liveness(e.Stream) != journal.Own) {
+		r.others = true
+		r.poke() // from now on there are heartbeats
+	}
 	switch b := e.Body.(type) {
 	case event.ClaimAcquired:
 		r.noteOverlaps(v, a, b)
@@ -51,7 +54,7 @@ func (r *Room) noteSession(v journal.View, a journal.Arrival, id ident.SessionID
 	switch {
 	case !r.own(id):
 		return
-	case a.Reloaded: // owners are taken up when all is read
+	case r.reading(a): // owners are taken up when all is read
 		delete(r.notices, id.SID)
 		return
 	}
@@ -59,11 +62,25 @@ func (r *Room) noteSession(v journal.View, a journal.Arrival, id ident.SessionID
 	case r.openByEvents(v, id.SID): // it is being opened again
 		delete(r.notices, id.SID)
 	case s.State == fold.SessionEnded && o != nil:
-		o.closing = cmp.Or(o.closing, reasonMany)
+		o.closing = cmp.Or(o.closing, endedBy(a.Event))
 		r.poke()
 	default:
 		r.forget(id.SID)
 	}
+}
+
+// reading tells that an event is read back by the opening of the journal. One that
+// is believed again is read back too, and is news.
+func (r *Room) reading(a journal.Arrival) bool { return a.Reloaded && !r.opened }
+
+// endedBy is why the first event of a run left a session behind: it named others
+// and there was no place, or it named none, since the run before was away for too
+// long.
+func endedBy(e *event.Event) string {
+	if first, ok := e.Body.(event.StreamSucceeded); ok && len(first.Sessions) == 0 {
+		return reasonAway
+	}
+	return reasonMany
 }
 
 // A standing is what a claim's holder was last told of it.
@@ -73,7 +90,8 @@ type standing struct {
 }
 
 // noteClaim compares a claim with what its holder knows of it. What is read back
-// from disk is judged by events alone, as nobody has been heard yet.
+// from disk is judged by events alone, as nobody has been heard yet. An arrival
+// without an event tells that something else has changed what stands.
 func (r *Room) noteClaim(v journal.View, a journal.Arrival, k event.Key) {
 	c, ok := v.State().Claim(k)
 	if !ok || !c.Live() {
@@ -96,7 +114,7 @@ func (r *Room) noteClaim(v journal.View, a journal.Arrival, k event.Key) {
 		return
 	}
 	gone := r.gone(v)
-	if a.Reloaded {
+	if r.reading(a) {
 		gone = nil
 	}
 	st := v.State().Standing(k, gone)
@@ -139,6 +157,9 @@ func standingNotice(v journal.View, c fold.Claim, st fold.Standing, now standing
 // noteEnd tells a holder of an end that it did not write itself. That of a
 // fenced claim was told with the fence.
 func (r *Room) noteEnd(v journal.View, a journal.Arrival, c fold.Claim, old standing) {
+	if a.Event == nil {
+		return
+	}
 	b, ok := a.Event.Body.(event.ClaimReleased)
 	if !ok || b.Claim != c.Key || b.By == "" || old.fenced {
 		return

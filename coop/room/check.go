@@ -21,7 +21,7 @@ var verdicts = []string{api.CheckFree, api.CheckYours, api.CheckAdvisory, api.Ch
 // Check answers whether the acting session may write paths now. It writes
 // nothing, waits for no disk and needs no session: without one, whatever
 // another holds is taken.
-func (r *Room) Check(_ context.Context, a Actor, req api.CheckRequest) (api.CheckReply, error) {
+func (r *Room) Check(ctx context.Context, a Actor, req api.CheckRequest) (api.CheckReply, error) {
 	reply := api.CheckReply{Verdict: api.CheckFree, Paths: []api.CheckPath{}}
 	if n := len(req.Paths); n == 0 || n > MaxCheckPaths {
 		return reply, api.Errorf(api.CodeUsage, "%d paths to check: want 1 to %d", n, MaxCheckPaths)
@@ -30,6 +30,7 @@ func (r *Room) Check(_ context.Context, a Actor, req api.CheckRequest) (api.Chec
 	if err != nil {
 		return reply, err
 	}
+	r.lookForGap(ctx)
 	r.view(func(v look) { err = r.check(v, a, req, entries, &reply) })
 	return reply, err
 }

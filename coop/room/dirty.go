@@ -166,7 +166,7 @@ func (r *Room) trespass(v look, a Actor, by *command, e scope.Entry, reply *api.
 		}
 		reply.Conflicts = append(reply.Conflicts, c)
 		say(reply, "%s changed during the last command; it is claimed by %s%s", e.Show(), who(c), aside(c.Intent))
-		r.tellNow(c.Session, api.Notice{
+		r.tellNow(v, c.Session, api.Notice{
 			Kind: api.NoticeOverlapped, Claim: c.Claim,
 			Text: e.Show() + ", which you have claimed, changed during a command of " + a.Session,
 		})

@@ -34,7 +34,8 @@ type fixture struct {
 	procs *procs
 	fsys  vfs.FS
 	cfg   room.Config
-	live  bool // Run runs
+	j     *journal.Journal // of the room that is open
+	live  bool             // Run runs
 	stop  context.CancelFunc
 	ran   sync.WaitGroup
 	down  bool
@@ -58,7 +59,9 @@ func newFixtureOn(t testing.TB, fsys vfs.FS, change func(*fixture)) *fixture {
 	f.cfg = room.Config{
 		Journal: journal.Config{Key: newKey(t, 0), Repo: testRepo(t), Dir: dir, Machine: "m"}, Clock: f.clock, Processes: f.procs,
 		Open: func(ctx context.Context, cfg journal.Config) (*journal.Journal, error) {
-			return journal.OpenOn(ctx, cfg, f.fsys, f.clock)
+			j, err := journal.OpenOn(ctx, cfg, f.fsys, f.clock)
+			f.j = j
+			return j, err
 		},
 	}
 	if change != nil {

@@ -12,7 +12,10 @@ import (
 // reads no disk: what was found when the journal was opened, and since.
 func (r *Room) Doctor() []api.Check {
 	h := r.journal.Health()
-	return []api.Check{writableCheck(h), damageCheck(h), tailCheck(h), recordsCheck(h), userCheck(h)}
+	return []api.Check{
+		writableCheck(h), damageCheck(h), tailCheck(h), recordsCheck(h), userCheck(h),
+		forsakenCheck(h), forkCheck(h), blockedCheck(h), withheldCheck(h), r.boundsCheck(h), r.compactCheck(h),
+	}
 }
 
 func writableCheck(h journal.Health) api.Check {
@@ -109,8 +112,8 @@ func userCheck(h journal.Health) api.Check {
 	if h.SecondUser() != "" {
 		c.State = api.CheckFail
 		c.Detail = fmt.Sprintf("a second user of this key: %d streams of another run record", len(h.SecondUsers))
-		c.Impact = "the state folder was copied to, or is shared with, another machine; the sessions of the other copy are not taken over"
-		c.Remedy = "give every machine a state folder of its own; a copied one begins anew as another node when its node key and the folder repos are moved away"
+		c.Impact = "the state folder was copied, or is shared with another machine; the sessions of the other copy are not taken over, and what they claimed counts until it is known that they are gone"
+		c.Remedy = "give every machine a state folder of its own; a copied one begins anew as another node when its node key and the folder repos are moved away. Where the other copy is gone for good, as after a move to another disk, what it left is dropped after 30 days"
 	}
 	return c
 }

@@ -58,16 +58,31 @@ func (r *Room) tell(v journal.View, a journal.Arrival, id ident.SessionID, n api
 	if !ok || !r.own(id) || s.State != fold.SessionOpen {
 		return
 	}
-	l := r.notices[id.SID]
-	if l == nil {
-		l = new(noticeList)
-		r.notices[id.SID] = l
+	if a.Event == nil {
+		r.tellNow(v, id.SID, n)
+		return
 	}
-	if a.Reloaded { // the rows are read in the same order
+	l := r.noticesOf(v, id.SID)
+	if r.reading(a) { // the rows are read in the same order
 		l.acknowledge(toldIn(v.Local(rowTold, id.SID)))
 	}
 	n.Event, n.At = a.Event.Key().String(), a.Event.At
 	l.add(a.Index, n)
+}
+
+// noticesOf is a session's list. What is added from now on comes behind all that
+// the session has acknowledged, unless it is being read back.
+func (r *Room) noticesOf(v look, sid string) *noticeList {
+	l := r.notices[sid]
+	if l == nil {
+		l = new(noticeList)
+		r.notices[sid] = l
+		l.acknowledge(toldIn(v.Local(rowTold, sid)))
+	}
+	if r.opened {
+		l.last = max(l.last, l.told)
+	}
+	return l
 }
 
 func toldIn(row []byte) uint64 {
@@ -131,15 +146,10 @@ func (r *Room) acknowledge(ctx context.Context, sid string, id uint64) error {
 }
 
 // tellNow adds a notice that no event causes. It is known to this run only.
-func (r *Room) tellNow(sid string, n api.Notice) {
+func (r *Room) tellNow(v look, sid string, n api.Notice) {
 	if r.owners[sid] == nil {
 		return
 	}
-	l := r.notices[sid]
-	if l == nil {
-		l = &noticeList{}
-		r.notices[sid] = l
-	}
 	n.At = r.clock.Now().Unix()
-	l.add(l.told/perEvent, n)
+	r.noticesOf(v, sid).add(0, n)
 }

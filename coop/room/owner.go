@@ -31,6 +31,7 @@ const (
 	reasonTTL     = "time_to_live_over"
 	reasonUnknown = "owner_unknown"
 	reasonMany    = "too_many_sessions"
+	reasonAway    = "away_too_long"
 )
 
 // rowOwner is the kind of the journal's local rows that hold owners, so that

@@ -67,7 +67,6 @@ func (r *Room) ours(v look, s fold.Session) bool {
 // to stay away: the journal is read and says what is wrong, what is over counts
 // as closed, and Run tries again.
 func (r *Room) resume(ctx context.Context) {
-	r.others = r.others || len(r.journal.Health().SecondUsers) > 0
 	rows := r.journal.Local(rowOwner)
 	_, _ = r.decide(ctx, func(tx *journal.Tx) error { // why it failed is in Broken, and in every later write
 		orphans := r.orphans(tx)

@@ -16,6 +16,7 @@ package room
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/comity-dev/comity/coop/event"
@@ -42,8 +43,8 @@ type Process struct {
 	Boot  string `json:"boot"`
 }
 
-// Config says what a room needs. Journal's Observe, Continue and Judge are set
-// by Open.
+// Config says what a room needs. Journal's Observe, Left, Continue and Judge are
+// set by Open.
 type Config struct {
 	Journal   journal.Config
 	Clock     clock.Clock // nil: the system's
@@ -81,6 +82,14 @@ type Room struct {
 	fenced    []event.Key // own claims that a fence ended and whose release is not written yet
 	spent     []string    // local rows of auto-claims that have ended
 	others    bool        // another runtime, or another user of this key, is known
+	opened    bool        // what the disk has is read
+
+	expired map[ident.Stream]bool // streams of others that were judged so at the last heartbeat
+	moved   bool                  // streams have left since what stands was last looked at
+	upkept  upkept
+
+	ticked atomic.Int64 // boot time of the last tick, 0 before the first
+	full   atomic.Bool  // the disk took no claim, and none since
 
 	exits  chan string   // sessions whose process is gone
 	nudge  chan struct{} // something may be due
@@ -118,6 +127,7 @@ func Open(ctx context.Context, cfg Config) (*Room, error) {
 		closed:    make(chan struct{}),
 	}
 	cfg.Journal.Observe = r.observe
+	cfg.Journal.Left = r.left
 	cfg.Journal.Continue = func(v journal.View) []string { return r.living(v) }
 	cfg.Journal.Judge = cfg.Liveness
 	j, err := cfg.Open(ctx, cfg.Journal)
@@ -125,6 +135,9 @@ func Open(ctx context.Context, cfg Config) (*Room, error) {
 		return nil, err
 	}
 	r.journal = j
+	peers := len(j.Peers()) > 0 || len(j.Health().SecondUsers) > 0
+	r.view(func(look) { r.opened, r.others = true, r.others || peers })
+	r.upkept.due = r.clock.Boot() + compactBeats*r.limits().Heartbeat
 	r.resume(ctx)
 	return r, nil
 }
@@ -195,14 +208,19 @@ var errUnchanged = errors.New("nothing to write")
 // error; errUnchanged is none to the caller. When the disk fails, what was
 // pending is no more, and whoever waited for it may try again.
 func (r *Room) decide(ctx context.Context, f func(tx *journal.Tx) error) ([]journal.Appended, error) {
+	r.lookForGap(ctx)
 	done, err := r.journal.Decide(ctx, f)
 	var failed *journal.FailedError
 	switch {
 	case err == nil:
+		r.noteRoom(done)
 		return done, nil
 	case errors.Is(err, errUnchanged):
 		return nil, nil
-	case errors.As(err, &failed):
+	case errors.Is(err, journal.ErrNoSpace):
+		r.full.Store(true)
+	}
+	if errors.As(err, &failed) {
 		r.view(func(look) { r.wakeAll() })
 	}
 	return nil, failure(err)

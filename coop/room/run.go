@@ -21,8 +21,9 @@ const (
 
 // Run writes what time and the end of processes bring about, until ctx ends;
 // then it returns nil: it closes sessions whose process has ended or whose time
-// to live is over, releases own claims that a fence has ended, and takes out
-// local rows that nothing needs any more. What the disk refuses is tried again.
+// to live is over, releases own claims that a fence has ended, takes out local rows
+// that nothing needs any more, and has the journal compacted. While others are known
+// it looks every heartbeat whether they live. What the disk refuses is tried again.
 func (r *Room) Run(ctx context.Context) error {
 	for {
 		timer := r.clock.NewTimer(r.upkeep(ctx))
@@ -41,6 +42,9 @@ func (r *Room) Run(ctx context.Context) error {
 
 // upkeep does what is due now; it returns how long until something is due again.
 func (r *Room) upkeep(ctx context.Context) time.Duration {
+	r.beat(ctx)
+	r.compact(ctx)
+	r.settle()
 	r.closeOver(ctx)
 	failed := errors.Join(r.releaseLost(ctx), r.forgetSpent(ctx)) != nil
 	return r.nextDue(failed)
@@ -87,6 +91,10 @@ func (r *Room) nextDue(failed bool) time.Duration {
 	}
 	r.view(func(look) {
 		now := r.clock.Boot()
+		next = min(next, r.upkept.due-now)
+		if r.others || r.ticked.Load() != 0 {
+			next = min(next, r.nextBeat()-now)
+		}
 		for sid, o := range r.owners {
 			switch {
 			case o.closing != "":

@@ -33,6 +33,17 @@ func (n *names) add(s ident.Stream) {
 	n.sorted = slices.Insert(n.sorted, i, instance)
 }
 
+// keep takes out all streams but those that keep says.
+func (n *names) keep(keep func(ident.Stream) bool) {
+	n.sorted = slices.DeleteFunc(n.sorted, func(instance string) bool {
+		gone := !keep(n.streams[instance])
+		if gone {
+			delete(n.streams, instance)
+		}
+		return gone
+	})
+}
+
 // short is a key as shown to people.
 func (n *names) short(k event.Key) string {
 	mine := string(k.Stream.Instance())

@@ -79,7 +79,10 @@ func TestACopiedStateFolderDoesNotGoOnAsTheOriginal(t *testing.T) {
 	if !errors.Is(err, api.ErrConflict) {
 		t.Errorf("the copy lets eve claim what ada may still hold: %v", err)
 	}
-	c.Advance(time.Minute) // nobody is heard of
+	for range 4 { // nobody is heard of, and the daemon runs all the time
+		c.Advance(11 * time.Second)
+		mustCall[api.CheckReply](t, n, nobody, api.OpCheck, api.CheckRequest{Where: where("eve"), Paths: []string{"a.go"}})
+	}
 	got := mustCall[api.ClaimReply](t, n, nobody, api.OpClaim, api.ClaimRequest{Where: where("eve"), Scope: []string{"src/"}})
 	if len(got.Fenced) != 1 || got.Fenced[0].Session != "ada" {
 		t.Errorf("in the copy eve's claim fences %+v, want ada's", got.Fenced)
