@@ -47,5 +47,22 @@ func ChunkSubject(ctx context.Context, s *Store) string {
 	return ""
 }
 
+// HeldByListings returns how many bytes of content the lists of all subjects hold.
+func HeldByListings(ctx context.Context, s *Store) (n int, err error) {
+	for stream, filter := range map[string]string{s.names.ledgers: s.names.ledger + "*", s.names.rows: s.names.row + ">", s.names.blobs: s.names.chunk + "*"} {
+		live, err := s.subjects(ctx, stream, filter)
+		if err != nil {
+			return 0, err
+		}
+		for _, m := range live {
+			n += len(m.data)
+			for _, r := range m.recs {
+				n += len(r)
+			}
+		}
+	}
+	return n, nil
+}
+
 // SetTimeout changes Options.Timeout for the calls that come.
 func SetTimeout(s *Store, d time.Duration) { s.testingTimeout.Store(int64(d)) }

@@ -52,7 +52,7 @@ func namesIn(live map[string]*stored, base, prefix string) []string {
 }
 
 // subjects returns the subjects of a stream that match a filter and their last
-// messages that are live, by subject.
+// messages that are live, by subject, without the data of all but blobs.
 func (s *Store) subjects(ctx context.Context, stream, filter string) (map[string]*stored, error) {
 	var info *jetstream.StreamInfo
 	err := s.retry(ctx, func(ctx context.Context) error {
@@ -88,6 +88,9 @@ func (s *Store) subjects(ctx context.Context, stream, filter string) (map[string
 			case m == nil && more && len(found) > 0:
 				left = append(left, subject)
 			case m.live():
+				if m.recs = nil; m.head.kind != kindBlob { // whose data is the id of its content
+					m.data = nil
+				}
 				live[subject] = m
 			}
 		}

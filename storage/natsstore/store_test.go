@@ -260,6 +260,28 @@ func TestBlobAge(t *testing.T) {
 
 // A server that has lost what it acknowledged is not believed by the store that
 // it was acknowledged to.
+// Lists are of names: what the last messages of many ledgers, rows and contents hold would
+// not fit into memory.
+func TestListingsHoldNoContent(t *testing.T) {
+	t.Parallel()
+	b := open(t, startServer(t, serverOptions(t)), natsstore.Options{})
+	large := bytes.Repeat([]byte("x"), 100_000)
+	for _, name := range []string{"a", "b"} {
+		if _, err := b.Ledger().Append(t.Context(), name, storage.Tip{}, large, large); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.KV().Put(t.Context(), name, 0, large); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Blobs().Put(t.Context(), name, storage.Digest{}, bytes.NewReader(large)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := natsstore.HeldByListings(t.Context(), b); n != 0 || err != nil {
+		t.Errorf("the lists hold %d bytes of content, %v, want none", n, err)
+	}
+}
+
 func TestServerThatForgot(t *testing.T) {
 	srv := startServer(t, serverOptions(t))
 	s := open(t, srv, natsstore.Options{})
