@@ -15,8 +15,6 @@ type claim struct {
 	scope *covered
 	words *words // nil when nothing more was said
 
-	where  *mark  // checkout() as it was last looked at
-	winner *claim // who beats it
 	mode   mode
 	fenced bool // by a fence that counts
 	holds  bool // a live, unfenced claim that nobody beats
@@ -125,42 +123,58 @@ func (c *claim) off(s *State) {
 // A release ends a claim of its own session.
 type release struct {
 	act
-	of     ref
-	reason *string
-	more   *releaseMore // nil when it says no more
+	claim uint64 // its place in its stream
+	why   *why
 }
 
-type releaseMore struct {
-	fence ref // zero when none
-	by    string
+// A why is what a release says beside its claim's place. When that is no more than
+// a reason it is held once.
+type why struct {
+	reason *string
+	of     *stream // the claim's, nil when it is the release's own
+	fence  ref     // zero when none
+	by     string
 }
 
 func (s *State) readRelease(st *stream, h head, b event.ClaimReleased) *release {
-	r := &release{act: s.act(st, h, b.Session), of: s.ref(b.Claim), reason: s.word(b.Reason)}
-	if b.Fence != nil || b.By != "" {
-		r.more = &releaseMore{by: strings.Clone(b.By)}
+	r := &release{act: s.act(st, h, b.Session), claim: b.Claim.Seq}
+	w := why{reason: s.word(b.Reason), by: strings.Clone(b.By)}
+	if b.Claim.Stream != st.id {
+		w.of = s.stream(b.Claim.Stream)
 	}
 	if b.Fence != nil {
-		r.more.fence = s.ref(*b.Fence)
+		w.fence = s.ref(*b.Fence)
+	}
+	if w != (why{reason: w.reason}) {
+		r.why = &w
+		return r
+	}
+	if r.why = s.whys[w.reason]; r.why == nil {
+		r.why = &w
+		s.whys[w.reason] = r.why
 	}
 	return r
 }
 
-func (r *release) body() event.Body {
-	b := event.ClaimReleased{Claim: r.of.key(), Session: r.ln.sess.sid, Reason: said(r.reason)}
-	if r.more == nil {
-		return b
+// of names the claim.
+func (r *release) of() ref {
+	if r.why.of != nil {
+		return ref{r.why.of, r.claim}
 	}
-	b.By = r.more.by
-	if r.more.fence.st != nil {
-		k := r.more.fence.key()
+	return ref{r.ln.st, r.claim}
+}
+
+func (r *release) body() event.Body {
+	b := event.ClaimReleased{Claim: r.of().key(), Session: r.ln.sess.sid, Reason: said(r.why.reason), By: r.why.by}
+	if r.why.fence.st != nil {
+		k := r.why.fence.key()
 		b.Fence = &k
 	}
 	return b
 }
 
-func (r *release) on(s *State)  { s.doubt(r.of.join(r)) }
-func (r *release) off(s *State) { s.doubt(r.of.part(r)) }
+func (r *release) on(s *State)  { s.doubt(r.of().join(r)) }
+func (r *release) off(s *State) { s.doubt(r.of().part(r)) }
 
 // released returns the first release that counts, nil when there is none.
 func (c *claim) released() *release {
@@ -213,7 +227,7 @@ func (c *claim) excludes(d *claim) bool {
 	case c.mode == exclusive && d.mode == exclusive:
 		return true
 	}
-	return c.where != nil && sameCheckout(c.where, d.where)
+	return c.opening != nil && sameCheckout(c.opening, d.opening)
 }
 
 func meet(a, b scope.Set) bool {
@@ -242,8 +256,8 @@ func (c *claim) weigh(s *State) {
 			}
 		}
 	}
-	c.moved = c.moved || live && !sameCheckout(where, c.where)
-	c.fenced, c.where = fenced, where
+	c.moved = c.moved || live && !sameCheckout(where, c.opening)
+	c.fenced, c.opening = fenced, where
 	s.work.touch(c)
 	s.work.push(c)
 }

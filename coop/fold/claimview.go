@@ -59,8 +59,8 @@ func (c *claim) view() Claim {
 		Intent: w.intent, Issue: w.issue, Reason: w.reason, Epoch: c.lamport, At: c.at,
 		Fences: keysOf(c.fencesOf()), Breaks: keysOf(c.breaksOf()),
 	}
-	if c.where != nil {
-		v.Checkout = c.where.info.checkout()
+	if c.opening != nil {
+		v.Checkout = c.opening.info.checkout()
 	}
 	for _, by := range c.fencers() {
 		v.FencedBy = append(v.FencedBy, by.key())
@@ -70,7 +70,7 @@ func (c *claim) view() Claim {
 		return v
 	}
 	if r := c.released(); r != nil {
-		v.Released, v.EndReason = true, said(r.reason)
+		v.Released, v.EndReason = true, said(r.why.reason)
 		return v
 	}
 	v.Ended, v.EndReason = true, c.ended()

@@ -37,7 +37,7 @@ func (s *State) form() []byte {
 	b := fmt.Appendf(nil, "comity-fold/%d\n", Version)
 	b = append(b, `{"claims":[`...)
 	for v := range s.Claims() {
-		state, by := s.claim(v.Key).standing()
+		state, by := s.standing(s.claim(v.Key))
 		b = append(appendClaim(b, v, state, by), ',')
 	}
 	b = append(closed(b, ']'), `,"handovers":[`...)

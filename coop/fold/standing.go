@@ -47,7 +47,7 @@ func (s *State) judge() {
 		w.met = slices.AppendSeq(w.met[:0], s.index.meeting(c.scope.set))
 		winner := c.beatenBy(w.met)
 		holds := c.contends() && winner == nil
-		if winner != c.winner || holds != c.holds {
+		if winner != s.winners[c] || holds != c.holds {
 			w.touch(c)
 		}
 		if c.moved || holds != c.holds {
@@ -56,7 +56,12 @@ func (s *State) judge() {
 		if c.moved || c.news {
 			w.overlaps(c)
 		}
-		c.winner, c.holds = winner, holds
+		c.holds = holds
+		if winner != nil {
+			s.winners[c] = winner
+		} else {
+			delete(s.winners, c)
+		}
 		c.queued, c.news, c.moved = false, false, false
 	}
 	forget(&w.met)
@@ -164,12 +169,12 @@ func (s *State) Standing(k event.Key, gone func(ident.Stream) bool) Standing {
 }
 
 // standing is how a live claim stands when no run is gone, as it was last judged.
-func (c *claim) standing() (StandingState, event.Key) {
+func (s *State) standing(c *claim) (StandingState, event.Key) {
 	switch {
 	case c.fenced:
 		return new(judgement).fence(c)
-	case c.winner != nil:
-		return StandingConflicted, c.winner.key()
+	case s.winners[c] != nil:
+		return StandingConflicted, s.winners[c].key()
 	}
 	return StandingHeld, event.Key{}
 }

@@ -24,6 +24,8 @@ type State struct {
 	index     index                  // live claims
 	words     map[string]*string     // reasons, each held once
 	whos      map[string]*who        // by text
+	whys      map[*string]*why       // by reason, those that say no more
+	winners   map[*claim]*claim      // who beats a claim that is beaten
 	scopes    scopes
 	text      []byte // what is being packed
 	work      work
@@ -41,6 +43,8 @@ func New() *State {
 		index:     newIndex(),
 		words:     map[string]*string{},
 		whos:      map[string]*who{},
+		whys:      map[*string]*why{},
+		winners:   map[*claim]*claim{},
 		scopes:    newScopes(),
 	}
 }

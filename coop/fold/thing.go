@@ -11,7 +11,7 @@ import (
 type thing struct {
 	act
 	refs    refs
-	opening *mark // of birthOpen
+	opening *mark // of birthOpen; of birthListed that of an earlier run, as a claim last looked for it
 	place   int32 // where it stands in its session's live
 	held    bool  // in effect itself
 	birth   birth
@@ -49,6 +49,7 @@ func (t *thing) it() *thing { return t }
 // born looks up what t rests on.
 func (t *thing) born() {
 	ln, after := t.ln, uint64(0)
+	was := t.opening
 	t.birth, t.opening = birthNone, nil
 	if m := ln.before(t.seq); m != nil {
 		if after = m.seq; m.info != nil {
@@ -56,7 +57,7 @@ func (t *thing) born() {
 			return
 		}
 	} else if ln.st.run != nil && ln.st.run.lists(ln.sess) {
-		t.birth = birthListed
+		t.birth, t.opening = birthListed, was
 		return
 	}
 	if ln.st.lostBetween(after, t.seq) {
@@ -68,7 +69,11 @@ func (t *thing) born() {
 func (s *State) enter(h holder) {
 	t := h.it()
 	t.held = true
+	was := t.opening
 	t.born()
+	if c, ok := h.(*claim); ok && c.live && !sameCheckout(was, c.opening) {
+		c.moved = true
+	}
 	if t.birth == birthListed {
 		t.ln.inherited = append(t.ln.inherited, h)
 		t.ln.thread.inherits().heirs.add(t.ln)
