@@ -142,17 +142,18 @@ func (h *holdings) clone() *holdings {
 }
 
 // distrust has m believe a machine's key no more, or again.
-func (m *machine) distrust(p *machine, distrusted bool) {
+func (m *machine) distrust(p *machine, distrusted bool) { m.changeTrust(p.key.Node(), distrusted) }
+
+func (m *machine) changeTrust(node ident.NodeID, distrusted bool) {
 	m.sync()
 	m.noteWrites()
-	node := p.key.Node()
 	m.distrusts[node], m.w.revised = distrusted, true
 	m.reading = true // a walk may have to begin anew
 	err := m.j.SetTrust(context.Background(), m.trusts())
 	if m.reading = false; err != nil {
 		fail(Works, "%s cannot change its trust: %v", m.name, err)
 	}
-	m.log("trusts %s: %v", p.name, !distrusted)
+	m.log("trusts %.4s: %v", node, !distrusted)
 	for _, q := range m.peers() {
 		if e := m.end(q); e != nil {
 			e.core.TrustChanged()

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -28,9 +29,9 @@ func (w *World) heal(core []*machine) {
 		if !m.up {
 			m.start()
 		}
-		for _, p := range w.machines {
-			if m.up && m.distrusts[p.key.Node()] {
-				m.distrust(p, false)
+		for _, node := range slices.Sorted(maps.Keys(m.distrusts)) {
+			if m.up && m.distrusts[node] {
+				m.changeTrust(node, false)
 			}
 		}
 		if !m.up {

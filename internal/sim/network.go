@@ -64,7 +64,7 @@ func (w *World) link(a, b *machine) *line {
 // connect brings a link up, when both machines are.
 func (w *World) connect(l *line) {
 	l.wanted = true
-	if l.a.distrusts[l.b.key.Node()] || l.b.distrusts[l.a.key.Node()] {
+	if l.a.key == l.b.key || l.a.distrusts[l.b.key.Node()] || l.b.distrusts[l.a.key.Node()] {
 		return
 	}
 	if l.up || !l.a.running() || !l.b.running() {

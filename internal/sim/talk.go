@@ -238,8 +238,12 @@ func (m *machine) noteBeats(marks event.Marks) {
 
 func (m *machine) noteHeard(b *event.Beat) {
 	made, ok := m.w.facts.beats[beatName{b.Stream, b.Uptime}]
-	if ok {
-		m.heard[made.by.n] = max(m.heard[made.by.n], made.at)
+	if !ok {
+		return
+	}
+	m.heard[made.by.n] = max(m.heard[made.by.n], made.at)
+	if _, known := m.held.knew[b.Stream]; !known {
+		m.held.knew[b.Stream] = m.w.now
 	}
 }
 
@@ -267,14 +271,4 @@ func (m *machine) changed() {
 }
 
 // trusts are all machines, and one that is hostile all the same.
-func (w *World) trusts(n ident.NodeID) bool {
-	if n == w.hostile.key.Node() {
-		return true
-	}
-	for _, m := range w.machines {
-		if m.key.Node() == n {
-			return true
-		}
-	}
-	return false
-}
+func (w *World) trusts(n ident.NodeID) bool { return w.keys[n] }

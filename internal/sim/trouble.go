@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/internal/vfs/vfstest"
 )
 
@@ -68,6 +69,7 @@ var troubles = []operation{
 	}},
 	{2, "trust", func(w *World, m *machine) { w.distrust(m) }},
 	{2, "set back", func(w *World, m *machine) { w.setBack(m) }},
+	{1, "copy", func(w *World, m *machine) { w.copyFolder(m) }},
 	{6, "mend", func(w *World, m *machine) { w.mend(m) }},
 }
 
@@ -247,6 +249,11 @@ func (w *World) settle(o Options) {
 	core := slices.Clone(w.machines)
 	w.rng.Shuffle(len(core), func(i, j int) { core[i], core[j] = core[j], core[i] })
 	core = core[:2+w.rng.IntN(len(core)-1)]
+	for i, m := range core { // two users of one key do not link
+		if slices.ContainsFunc(core[:i], func(p *machine) bool { return p.key == m.key }) {
+			return
+		}
+	}
 	w.log("from here on the core is sound: %d machines", len(core))
 	w.heal(core)
 	w.pass(healing(w) + time.Second) // not at a heartbeat, at which something new may be on its way
@@ -286,4 +293,24 @@ func (w *World) setBack(m *machine) {
 		m.setBack(m.saved)
 		m.saved = nil
 	}
+}
+
+// copyFolder puts a copy of another machine's state folder, its key too, in the
+// place of a machine's own.
+func (w *World) copyFolder(m *machine) {
+	p := pick(w, w.machines)
+	if p == m || p.key == m.key || !p.running() || p.disk.failing || m.state != running || m.distrusts[p.key.Node()] || len(w.machines) < 3 {
+		return
+	}
+	for _, not := range p.distrusts { // nobody would give back the trust in a key that is gone
+		if not {
+			return
+		}
+	}
+	s := p.snapshot()
+	w.cloned = true
+	m.die("gets a copy of "+p.name, func(*vfstest.Disk) *vfstest.Disk { return s.disk })
+	m.key, m.held, m.saved, m.record = p.key, s.held, nil, ""
+	m.distrusts = map[ident.NodeID]bool{}
+	m.start()
 }

@@ -41,6 +41,7 @@ type World struct {
 	machines []*machine
 	links    []*line
 	hostile  *origin
+	keys     map[ident.NodeID]bool // that are believed: of every machine that there was, and the hostile one
 	facts    *facts
 	boots    int
 	asked    uint64
@@ -64,11 +65,13 @@ func NewWorld(seed uint64, n int) *World {
 		limits: limits(), facts: newFacts(), now: time.Hour,
 	}
 	w.hostile = newOrigin(w)
+	w.keys = map[ident.NodeID]bool{w.hostile.key.Node(): true}
 	if n == 0 {
 		n = 2 + w.rng.IntN(3)
 	}
 	for i := range n {
 		w.machines = append(w.machines, w.newMachine(i))
+		w.keys[w.machines[i].key.Node()] = true
 	}
 	for i, a := range w.machines {
 		for _, b := range w.machines[i+1:] {
