@@ -135,8 +135,10 @@ func (v blobs) Delete(ctx context.Context, space string, d storage.Digest) error
 		open = open || r.open
 		switch {
 		case r.err == nil:
-			// What is left of the chunks if this fails is for Sweep.
-			s.purge(ctx, s.names.chunk+string(m.data))
+			// What is left of the chunks if this fails, or the blob is damaged, is for Sweep.
+			if m.bad == nil && m.head.kind == kindBlob {
+				s.purge(ctx, s.names.chunk+string(m.data))
+			}
 			return nil
 		case !errors.Is(r.err, errWrongLast):
 			return result{err: r.err, open: open}.failure("delete blob", space+"/"+d.String())

@@ -194,6 +194,9 @@ func (l *lease) renewOnce(ctx context.Context) bool {
 			return false
 		default:
 			l.at = m.seq
+			if !errors.Is(r.err, errWrongLast) { // it was refused, as by a server that is full
+				pause(ctx, 100*time.Millisecond)
+			}
 		}
 	}
 	return false

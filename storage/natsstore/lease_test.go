@@ -2,8 +2,11 @@ package natsstore_test
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/comity-dev/comity/storage"
 	"github.com/comity-dev/comity/storage/natsstore"
@@ -106,5 +109,34 @@ func TestTakenOverHolderIsTold(t *testing.T) {
 	}
 	if d := time.Since(at); d > 2500*time.Millisecond {
 		t.Errorf("a holder was told of its takeover after %v, want about a third of its time to live, 3s", d)
+	}
+}
+
+// A server that refuses a renewal at once is not asked without a pause.
+func TestRefusedRenewalWaits(t *testing.T) {
+	t.Parallel()
+	b := open(t, startServer(t, serverOptions(t)), natsstore.Options{})
+	var sent atomic.Int64
+	natsstore.BeforeSend(b, func() { sent.Add(1) }, nil)
+	l, err := b.Leaser().Acquire(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	js, err := jetstream.New(natsstore.Conn(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := js.Stream(t.Context(), "KV_comity_leases")
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := stream.CachedInfo().Config
+	full.MaxMsgSize = 1
+	if _, err := js.UpdateStream(t.Context(), full); err != nil {
+		t.Fatal(err)
+	}
+	<-l.Lost()
+	if n := sent.Load(); n < 2 || n > 100 {
+		t.Errorf("%d messages were sent until the grant was lost, want a few", n)
 	}
 }
