@@ -93,7 +93,7 @@ func (s *State) ClaimsOf(id ident.SessionID) []Claim {
 		return nil
 	}
 	var all []*claim
-	for _, t := range rt.sessions[id.SID].live {
+	for _, t := range rt.sessions[id.SID].things() {
 		if c, ok := t.(*claim); ok {
 			all = append(all, c)
 		}

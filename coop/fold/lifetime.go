@@ -15,7 +15,7 @@ func (x *session) state() lifetime {
 	var l lifetime
 	var in *thread
 	var since act
-	for _, t := range x.threads {
+	for _, t := range x.threads.all() {
 		for _, u := range t.rec.top() {
 			a, ok := t.anchor(u)
 			if ok && (in == nil || since.order(&a) < 0) && !x.closed(&a) {
@@ -27,7 +27,7 @@ func (x *session) state() lifetime {
 		l.latest, l.opening = in.last()
 		return l
 	}
-	for _, t := range x.threads {
+	for _, t := range x.threads.all() {
 		m, o := t.last()
 		if m != nil && (l.latest == nil || l.latest.order(&m.act) < 0) {
 			l.latest, l.opening = m, o

@@ -3,20 +3,7 @@ package fold
 import "slices"
 
 // lines are lines of one thread, each once, in the order of their runs: mostly one.
-type lines struct {
-	one  [1]*line
-	more *[]*line // all of them, when they are more
-}
-
-func (ls *lines) all() []*line {
-	switch {
-	case ls.more != nil:
-		return *ls.more
-	case ls.one[0] != nil:
-		return ls.one[:]
-	}
-	return nil
-}
+type lines struct{ few[line] }
 
 func lineRun(ln *line, u *stream) int   { return byRun(ln.st, u) }
 func lineNumber(ln *line, n uint64) int { return byNumber(ln.st, n) }
@@ -31,27 +18,14 @@ func (ls *lines) find(u *stream) *line {
 }
 
 func (ls *lines) add(ln *line) {
-	all := ls.all()
-	i, ok := slices.BinarySearchFunc(all, ln.st, lineRun)
-	switch {
-	case ok:
-	case len(all) == 0:
-		ls.one[0], ls.more = ln, nil
-	default:
-		all = slices.Insert(slices.Clip(all), i, ln)
-		ls.one[0], ls.more = nil, &all
+	if i, ok := slices.BinarySearchFunc(ls.all(), ln.st, lineRun); !ok {
+		ls.insert(i, ln)
 	}
 }
 
 func (ls *lines) remove(ln *line) {
-	all := ls.all()
-	i, ok := slices.BinarySearchFunc(all, ln.st, lineRun)
-	switch {
-	case !ok:
-	case ls.more == nil:
-		ls.one[0] = nil
-	default:
-		*ls.more = slices.Delete(all, i, i+1)
+	if i, ok := slices.BinarySearchFunc(ls.all(), ln.st, lineRun); ok {
+		ls.delete(i)
 	}
 }
 

@@ -60,7 +60,7 @@ func (s *State) OpenReviews() iter.Seq[Review] {
 	var all []*review
 	for _, rt := range s.runtimes {
 		for x := range rt.active {
-			for _, t := range x.live {
+			for _, t := range x.things() {
 				if r, ok := t.(*review); ok {
 					all = append(all, r)
 				}

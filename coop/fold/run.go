@@ -159,7 +159,7 @@ func (s *State) succeed(u *stream) {
 	for x := range u.rt.active {
 		s.unsettle(x, false)
 		listed := u.run.lists(x)
-		for _, h := range x.live {
+		for _, h := range x.things() {
 			switch v := h.it().ln.st; {
 			case !v.before(u):
 			case !listed || v.namedBy == nil || v.namedBy[len(v.namedBy)-1] != u:

@@ -14,10 +14,10 @@ import (
 type session struct {
 	rt      *runtime
 	sid     string
-	threads []*thread // one per record that says something of it, in no order
-	live    []holder  // claims and reviews that stand, in no order
-	origin  [2]*mark  // since() of an opening, as it was last asked for
-	info    *info     // as it was last told, and words of a claim: to be held once
+	threads few[thread] // one per record that says something of it, in no order
+	live    *[]holder   // claims and reviews that stand, in no order; nil when none does
+	origin  [2]*mark    // since() of an opening, as it was last asked for
+	info    *info       // as it was last told, and words of a claim: to be held once
 	words   *words
 	claims  int32 // that stand
 	open    bool
@@ -59,6 +59,14 @@ func (rt *runtime) session(sid string) *session {
 		rt.sessions[x.sid] = x
 	}
 	return x
+}
+
+// things are the claims and reviews of x that stand.
+func (x *session) things() []holder {
+	if x.live == nil {
+		return nil
+	}
+	return *x.live
 }
 
 func (x *session) id() ident.SessionID { return ident.SessionID{Runtime: x.rt.id, SID: x.sid} }
@@ -116,7 +124,7 @@ func (m *mark) on(s *State) {
 // stands behind a mark in its own stream is there only when the mark is out of its
 // turn, and then the whole stream is looked through.
 func (s *State) close(m *mark) {
-	for _, h := range m.ln.sess.live {
+	for _, h := range m.ln.sess.things() {
 		if h.it().precedes(&m.act) {
 			s.doubt(h)
 		}
@@ -224,7 +232,7 @@ func (m *mark) first() *mark {
 // the last by the order that all runtimes share is among them.
 func (x *session) closes(a *act) iter.Seq[*mark] {
 	return func(yield func(*mark) bool) {
-		for _, t := range x.threads {
+		for _, t := range x.threads.all() {
 			for m := range t.closes(a) {
 				if !yield(m) {
 					return

@@ -75,7 +75,7 @@ func views(all []*session) iter.Seq[Session] {
 
 // known tells whether an event in effect opened, closed or listed the session.
 func (x *session) known() bool {
-	return slices.ContainsFunc(x.threads, func(t *thread) bool { return len(t.lists())+len(t.opened.all())+len(t.closed.all()) > 0 })
+	return slices.ContainsFunc(x.threads.all(), func(t *thread) bool { return len(t.lists())+len(t.opened.all())+len(t.closed.all()) > 0 })
 }
 
 func (x *session) view() (Session, bool) {

@@ -131,14 +131,18 @@ func enliven(h holder, live bool) {
 		x.claims--
 	}
 	if live {
-		t.place = int32(len(x.live))
-		x.live = append(x.live, h)
+		if x.live == nil {
+			x.live = new([]holder)
+		}
+		t.place = int32(len(*x.live))
+		*x.live = append(*x.live, h)
 		return
 	}
-	last := x.live[len(x.live)-1]
-	x.live[t.place], last.it().place = last, t.place
-	x.live[len(x.live)-1] = nil
-	if x.live = x.live[:len(x.live)-1]; len(x.live) == 0 {
+	all := *x.live
+	last := all[len(all)-1]
+	all[t.place], last.it().place = last, t.place
+	all[len(all)-1] = nil
+	if *x.live = all[:len(all)-1]; len(*x.live) == 0 {
 		x.live = nil
 	}
 }

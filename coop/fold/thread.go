@@ -20,8 +20,8 @@ type thread struct {
 
 	// What marks add up to, worked out again when one was taken away.
 	stale bool
-	end   *mark   // the last close by the order that all runtimes share
-	stays []*mark // for each checkout, one of the first run that tells it
+	end   *mark     // the last close by the order that all runtimes share
+	stays few[mark] // for each checkout, one of the first run that tells it
 }
 
 // A past is what more runs than one make of a thread.
@@ -61,12 +61,12 @@ func (x *session) thread(rec *record) *thread {
 		return t
 	}
 	t := &thread{sess: x, rec: rec}
-	x.threads = append(x.threads, t)
+	x.threads.add(t)
 	return t
 }
 
 func (x *session) find(rec *record) *thread {
-	for _, t := range x.threads {
+	for _, t := range x.threads.all() {
 		if t.rec == rec {
 			return t
 		}
@@ -92,7 +92,7 @@ func (st *stream) take() (taken []*line) {
 			list.remove(ln)
 		}
 		if len(t.lines.all())+len(t.lists()) == 0 {
-			x.threads = drop(x.threads, t)
+			x.threads.drop(t)
 		}
 		taken = append(taken, ln)
 	}
@@ -210,7 +210,7 @@ func (t *thread) learn() {
 	if !t.stale {
 		return
 	}
-	t.stale, t.end, t.stays = false, nil, nil
+	t.stale, t.end, t.stays = false, nil, few[mark]{}
 	for _, ln := range t.closed.all() {
 		t.ends(ln.closing())
 	}
@@ -231,24 +231,24 @@ func (t *thread) ends(m *mark) {
 // returns whether no earlier run says so, and the first run that did say it, nil
 // when none did.
 func (t *thread) settles(m *mark) (until *stream, first bool) {
-	for i, p := range t.stays {
+	for i, p := range t.stays.all() {
 		if p.info.checkout() != m.info.checkout() {
 			continue
 		}
 		if byRun(p.ln.st, m.ln.st) <= 0 {
 			return nil, false
 		}
-		t.stays[i] = m
+		t.stays.all()[i] = m
 		return p.ln.st, true
 	}
-	t.stays = append(t.stays, m)
+	t.stays.add(m)
 	return nil, true
 }
 
 // checkouts are all in which earlier runs than u tell the session to have been.
 func (t *thread) checkouts(u *stream) (all []ident.CheckoutID) {
 	t.learn()
-	for _, p := range t.stays {
+	for _, p := range t.stays.all() {
 		if p.ln.st.before(u) {
 			all = append(all, p.info.checkout())
 		}

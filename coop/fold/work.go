@@ -111,7 +111,7 @@ func (s *State) rescanAll(x *session) {
 		return
 	}
 	x.rescan = true
-	for _, t := range x.threads {
+	for _, t := range x.threads.all() {
 		for _, ln := range t.lines.all() {
 			s.rescan(ln.st)
 		}
@@ -178,10 +178,10 @@ func (s *State) rebirth(st *stream) {
 // refresh looks again at a session.
 func (s *State) refresh(x *session) {
 	if x.dirty == ends {
-		for _, t := range x.live {
+		for _, t := range x.things() {
 			s.doubt(t)
 		}
-		for _, t := range x.threads {
+		for _, t := range x.threads.all() {
 			for _, ln := range t.heirs() {
 				s.doubtInherited(ln)
 			}
@@ -198,7 +198,7 @@ func (s *State) counted(x *session) {
 		x.told = true
 		s.work.sess = append(s.work.sess, x)
 	}
-	if x.open || len(x.live) > 0 {
+	if x.open || x.live != nil {
 		x.rt.active[x] = struct{}{}
 	} else {
 		delete(x.rt.active, x)
