@@ -18,7 +18,7 @@ import (
 //     nothing is written, and that is the error. Nil without a call is
 //     a *DecoratorError, and nothing is written either.
 //   - A second call appends nothing and returns a *DecoratorError, which is also
-//     the append's error beside the true result of the first.
+//     the append's error beside the true result of the first, and the first one's error.
 //   - If the append failed, it failed: nil in place of next's error is not taken.
 //     If it succeeded and the error is not nil, the result is returned beside it.
 type AroundAppend func(ctx context.Context, rec JournalRecord, next func(context.Context) error) error
@@ -169,6 +169,8 @@ func (o *onceNext) end(rec JournalRecord, err error) error {
 	switch {
 	case o.calls == 0 && err == nil:
 		return decoratorError(rec, 0)
+	case o.calls > 1 && o.err != nil && !errors.Is(err, o.err):
+		return errors.Join(o.err, err, decoratorError(rec, 2))
 	case o.calls > 1:
 		return errors.Join(err, decoratorError(rec, 2))
 	case err == nil:

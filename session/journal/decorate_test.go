@@ -203,3 +203,26 @@ func (w waiting) Append(ctx context.Context, rec journal.JournalRecord) (uint64,
 	<-w.goOn
 	return w.plain.Append(ctx, rec)
 }
+
+// A decorator that calls twice does not hide how the first call ended: whether the
+// record may be there is for the caller to know.
+func TestSecondCallHidesNoFailure(t *testing.T) {
+	ambiguous := &journal.AmbiguousAckError{MsgID: "m"}
+	twice := func(ctx context.Context, _ journal.JournalRecord, next func(context.Context) error) error {
+		_ = next(ctx)
+		return next(ctx)
+	}
+	swallow := func(ctx context.Context, _ journal.JournalRecord, next func(context.Context) error) error {
+		_, _ = next(ctx), next(ctx)
+		return nil
+	}
+	for about, around := range map[string]journal.AroundAppend{"twice": twice, "twice, and nil": swallow} {
+		j := journal.Decorate(plain{&fake{err: ambiguous}}, around)
+		_, err := j.Append(t.Context(), journal.NewEventRecord(started(10)))
+		var told *journal.AmbiguousAckError
+		var held *journal.DecoratorError
+		if !errors.As(err, &told) || !errors.As(err, &held) {
+			t.Errorf("%s: Append = %v, want the failure of the first call and a *DecoratorError", about, err)
+		}
+	}
+}
