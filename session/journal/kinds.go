@@ -26,7 +26,8 @@ type Kinds struct {
 
 // Encode returns the frame that rec is stored in, but for what the writer adds:
 // epoch, token, place, and where content is stored that is too long for a frame.
-// sessionID is the session whose journal it is; an event of another is refused.
+// sessionID is the session whose journal it is; an event, a gate, a command or
+// a fence of another is refused.
 // The error is a *RecordKindError when rec is of no family, or why its codec
 // refuses it.
 func (k *Kinds) Encode(sessionID event.ID, rec JournalRecord) (*Frame, error) {
@@ -44,9 +45,13 @@ func (k *Kinds) Encode(sessionID event.ID, rec JournalRecord) (*Frame, error) {
 		err = k.encodeEvent(f, sessionID, r)
 	case CommandRecord:
 		f.Route, f.Semantic = r.loop.String(), r.digest
-		f.Body.Bytes, err = command.Encode(r.cmd)
+		if f.Body.Bytes, err = command.Encode(r.cmd); err == nil {
+			err = sameSession(sessionID, r.session)
+		}
 	case FenceRecord:
-		f.Body.Bytes, err = EncodeLeaseFence(r.fence)
+		if f.Body.Bytes, err = EncodeLeaseFence(r.fence); err == nil {
+			err = sameSession(sessionID, r.session)
+		}
 	case GatePreparedRecord:
 		if err = sameSession(sessionID, r.prepared.At.Session); err == nil {
 			f.Body.Bytes, err = EncodeGatePrepared(k.Events, r)

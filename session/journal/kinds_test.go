@@ -137,6 +137,8 @@ func TestRecordsThatCannotBeStored(t *testing.T) {
 		"gate without a payload":      {journal.NewGatePreparedRecord(prepared(1), gate.Payload{}), new(*journal.GatePreparedEncodeError)},
 		"gate of another event":       {journal.NewGatePreparedRecord(started(1), permission), new(*journal.GatePreparedEncodeError)},
 		"gate of another session":     {journal.NewGatePreparedRecord(elsewhereGate, permission), nil},
+		"command of another session":  {journal.NewCommandRecord(id(99), loop, everyRecord()[journal.FamilyCommand].(journal.CommandRecord).Command()), nil},
+		"fence of another session":    {journal.NewFenceRecord(id(99), journal.LeaseFence{Epoch: 7}), nil},
 		"command without a body":      {journal.CommandRecord{}, new(*command.UnknownCommandTypeError)},
 		"fence of epoch 0":            {journal.FenceRecord{}, new(*journal.FenceEncodeError)},
 		"fence above 2^53":            {journal.NewFenceRecord(session, journal.LeaseFence{Epoch: 1 << 53}), new(*journal.FenceEncodeError)},
