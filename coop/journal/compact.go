@@ -117,6 +117,7 @@ type compaction struct {
 	over    bool
 	crowded map[ident.NodeID]bool
 	tombs   []*tomb // of what is dropped
+	closed  []*tomb // of what was let back and did not come
 	rows    []row
 	purge   []ident.Stream // not believed and forgotten
 	rewrite bool
@@ -259,13 +260,12 @@ func (c *compaction) givenUp(s ident.Stream) bool {
 func (j *Journal) tombOf(s ident.Stream) *tomb {
 	t := &tomb{stream: s, head: j.heads.of(s).seq, at: j.last()}
 	if before := j.tombs.byStream[s]; before != nil {
-		t.head = max(t.head, before.head)
+		t.head, t.uptime = max(t.head, before.head), before.uptime
 	}
 	l := j.lives.byStream[s]
 	if l == nil {
 		return t
 	}
-	t.uptime = l.floor
 	if l.beat != nil {
 		t.uptime = max(t.uptime, l.beat.Uptime)
 	}

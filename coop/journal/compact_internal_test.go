@@ -406,6 +406,41 @@ func TestEventAboveTheHeadBringsTheStreamBackWhole(t *testing.T) {
 	wantOutcomes(t, m.ingest(j, three, all[0], all[1]), "accepted", "accepted", "accepted")
 }
 
+// Who is back by what it wrote is no longer heard by beats of before it was dropped:
+// not after a compaction and a restart, nor when its key was withdrawn meanwhile.
+func TestReplayedBeatIsOldForWhoIsBack(t *testing.T) {
+	m, j, o, all := droppedOrigin(t)
+	three := m.sealBy(o.key, o.stream(), 3, 30, all[1], session("b2"))
+	wantOutcomes(t, m.ingest(j, append(all, three)...), "accepted", "accepted", "accepted")
+	m.clock.Advance(time.Minute)
+	o.clock.Advance(time.Minute)
+	now := o.clock
+	check := func(what string) {
+		t.Helper()
+		o.clock = clock.NewFake(time.Unix(5, 0), 99*time.Hour, "origin")
+		if told(j, o.beat(), 0) {
+			t.Errorf("%s: an old beat is taken for news", what)
+		}
+	}
+	check("back")
+	m.compact(j, force)
+	check("after a compaction")
+	j = m.start()
+	check("after a restart")
+	m.setTrust(j)
+	m.setTrust(j, o.key)
+	check("believed again")
+	m.ingest(j, m.sealBy(o.key, o.stream(), 4, 31, three, event.SessionClosed{Session: "b2", Reason: "done"}))
+	m.clock.Advance(pastSilence)
+	now.Advance(pastSilence)
+	wantDropped(t, m.compact(j, force), o.stream())
+	check("dropped again")
+	o.clock = now
+	if !told(j, o.beat(), 0) {
+		t.Error("a fresh beat is not taken")
+	}
+}
+
 func TestFirstEventThatNamesItBringsAStreamBack(t *testing.T) {
 	m, j, o, all := droppedOrigin(t)
 	stranger := m.sealBy(o.key, ident.NewStream(o.key.Node(), "00000000000000ff", ident.NewInstance()), 1, 40, nil,
@@ -919,22 +954,44 @@ func TestEarlierRunOfALivingRuntimeIsNotGivenUp(t *testing.T) {
 	wantDropped(t, m.compact(j, force), o.stream(), next.stream())
 }
 
-// A stream was asked for, and nobody has it: it counts as dropped again.
+// A stream was asked for, and nobody has it: it counts as dropped again, and what
+// waits for it is given up. Its silence counts from when it was let back, also over a
+// restart.
 func TestStreamThatDoesNotComeBackIsClosedAgain(t *testing.T) {
-	m, j, o, all := droppedOrigin(t)
-	told(j, o.beat(), 0)
-	m.compact(j, force)
-	if got := j.Marks()[o.stream()]; got.Seq != 0 {
-		t.Fatalf("mark = %+v, want it asked for", got)
-	}
-	_, version := j.MarksSince(0)
-	m.clock.Advance(pastSilence)
-	m.compact(j, force)
-	if marks, _ := j.MarksSince(version); marks[o.stream()].Seq != 2 {
-		t.Errorf("mark = %+v, want 2", marks[o.stream()])
-	}
-	for range 2 {
-		wantOutcomes(t, m.ingest(j, all...), "duplicate", "duplicate")
-		j = m.start()
+	for _, tt := range []struct {
+		name    string
+		restart bool
+		back    func(m *machine, j *Journal, o *origin, all []*event.Event)
+	}{
+		{"a beat", false, func(_ *machine, j *Journal, o *origin, _ []*event.Event) { told(j, o.beat(), 0) }},
+		{"an event", false, func(m *machine, j *Journal, o *origin, all []*event.Event) {
+			wantOutcomes(t, m.ingest(j, m.sealBy(o.key, o.stream(), 4, 40, all[1], session("b3"))), "pending")
+		}},
+		{"an event, and a restart", true, func(m *machine, j *Journal, o *origin, all []*event.Event) {
+			wantOutcomes(t, m.ingest(j, m.sealBy(o.key, o.stream(), 4, 40, all[1], session("b3"))), "pending")
+		}},
+	} {
+		m, j, o, all := droppedOrigin(t)
+		tt.back(m, j, o, all)
+		m.compact(j, force)
+		if tt.restart {
+			j = m.start()
+		}
+		if got, ok := j.Marks()[o.stream()]; !ok || got.Seq != 0 {
+			t.Fatalf("%s: mark = %+v, want it asked for", tt.name, got)
+		}
+		_, version := j.MarksSince(0)
+		m.clock.Advance(pastSilence)
+		m.compact(j, force)
+		if marks, _ := j.MarksSince(version); marks[o.stream()].Seq != 2 {
+			t.Errorf("%s: mark = %+v, want 2", tt.name, marks[o.stream()])
+		}
+		if n := j.Health().Waiting; n != 0 {
+			t.Errorf("%s: %d events wait for it", tt.name, n)
+		}
+		for range 2 {
+			wantOutcomes(t, m.ingest(j, all...), "duplicate", "duplicate")
+			j = m.start()
+		}
 	}
 }

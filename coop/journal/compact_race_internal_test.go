@@ -75,6 +75,39 @@ func TestCompactionOnAFullDiskDropsNothing(t *testing.T) {
 	wantDropped(t, (<-done).report, o.stream())
 }
 
+// A stream that did not come back is closed again once that is on disk, and not when it
+// was heard meanwhile.
+func TestNothingIsClosedBeforeThatIsOnDisk(t *testing.T) {
+	b, o := silentPeer(t)
+	done := b.startCompact()
+	b.log.sync(1, 0)
+	<-done
+	told(b.j, o.beat(), 0)
+	fake(b.j).Advance(pastSilence)
+	o.clock.Advance(pastSilence)
+	wanted := func(what string, want uint64) {
+		t.Helper()
+		if got := b.j.Marks()[o.stream()].Seq; got != want {
+			t.Errorf("%s: the mark is %d, want %d", what, got, want)
+		}
+	}
+	done = b.startCompact()
+	wanted("before the sync", 0)
+	b.log.full()
+	<-done
+	wanted("on a full disk", 0)
+	done = b.startCompact()
+	told(b.j, o.beat(), 0)
+	b.log.sync(1, 0)
+	<-done
+	wanted("heard meanwhile", 0)
+	fake(b.j).Advance(pastSilence)
+	done = b.startCompact()
+	b.log.sync(1, 0)
+	<-done
+	wanted("after the sync", 1)
+}
+
 // The run is heard after it was decided that it goes, and before that is on disk.
 func TestRunThatIsHeardWhileItIsDropped(t *testing.T) {
 	b, o := silentPeer(t)

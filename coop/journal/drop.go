@@ -73,17 +73,35 @@ func (j *Journal) bury(t *tomb) []uint64 {
 
 // lift lets a dropped stream come back: it is to be sent whole.
 func (j *Journal) lift(s ident.Stream) {
-	t := j.tombs.of(s)
-	if t == nil {
-		return
+	if t := j.tombs.of(s); t != nil {
+		t.returned = true
+		j.want(t)
 	}
-	t.returned = true
-	l := j.lives.of(s, j.clock.Boot())
-	l.floor, l.asked = max(l.floor, t.uptime), true
+}
+
+// want asks for a stream that is let back.
+func (j *Journal) want(t *tomb) {
+	l := j.lives.of(t.stream, j.clock.Boot())
+	l.asked = true
 	if t.measured && !l.measured {
 		l.measured, l.difference, l.taken, l.latest = true, t.difference, t.taken, noBound
 	}
-	j.lives.touch(s)
+	j.lives.touch(t.stream)
+}
+
+// shut closes a tomb again whose stream was let back and did not come, unless it was
+// heard since that was decided.
+func (j *Journal) shut(t *tomb) {
+	open, l := j.tombs.byStream[t.stream], j.lives.byStream[t.stream]
+	if open == nil || l != nil && l.beat != nil && l.beat.Uptime > t.uptime {
+		return
+	}
+	*open = *t
+	for _, c := range j.waiting.streams[t.stream] {
+		j.waiting.remove(c)
+	}
+	j.lives.remove(t.stream)
+	j.lives.changes.note(t.stream)
 }
 
 // named lifts the streams that the first event of a run names.

@@ -76,14 +76,16 @@ func (j *Journal) wantsLocked(b *event.Beat, word time.Duration) bool {
 	case !j.believed(b.Stream.Node()):
 		return false
 	}
+	t := j.tombs.byStream[b.Stream]
+	if t != nil && b.Uptime <= t.uptime { // it was heard that far before it was dropped, back or not
+		return false
+	}
 	if l := j.lives.byStream[b.Stream]; l != nil {
-		return b.Later(l.beat) && b.Uptime > l.floor
+		return b.Later(l.beat)
 	}
 	now, expiry := j.clock.Boot(), j.cfg.Limits.Expiry
-	if t := j.tombs.of(b.Stream); t != nil {
-		if b.Uptime <= t.uptime || t.measured && now-(t.difference+b.Uptime) >= expiry {
-			return false
-		}
+	if t != nil && t.measured && now-(t.difference+b.Uptime) >= expiry {
+		return false
 	}
 	return word < expiry && j.lives.room(b.Stream, j.cfg.Limits, now)
 }

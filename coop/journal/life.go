@@ -32,7 +32,6 @@ type life struct {
 	latest     time.Duration // the beat was made at this time at the latest
 
 	saved time.Duration // uptime of the beat that is on disk
-	floor time.Duration // uptime of a beat that was heard before the stream was dropped: no older one counts
 	asked bool          // the stream is to be sent whole again
 }
 

@@ -125,6 +125,9 @@ func (r *reload) tombs(rec record) {
 		t.measured = t.measured && boot == j.clock.BootID() && t.taken <= j.started
 		j.tombs.put(t, j.cfg.Limits.Tombstones)
 		if t.returned {
+			if j.believed(t.stream.Node()) {
+				j.want(t)
+			}
 			continue
 		}
 		delete(r.authentic.waiting, t.stream)

@@ -43,11 +43,8 @@ func (c *compaction) remembered() []*tomb {
 	var all []*tomb
 	for _, t := range j.tombs.order {
 		if t.returned && j.heads[t.stream] == nil && j.silence(t.stream) > j.cfg.Limits.Expiry+j.cfg.Limits.PeerRetention {
-			t.returned = false
-			if l := j.lives.remove(t.stream); l != nil && l.beat != nil {
-				t.uptime = max(t.uptime, l.beat.Uptime)
-			}
-			j.lives.changes.note(t.stream)
+			t = j.tombOf(t.stream)
+			c.closed = append(c.closed, t)
 		}
 		if !now[t.stream] {
 			all = append(all, t)
@@ -120,6 +117,9 @@ func (c *compaction) land(index uint64) {
 		}
 	}
 	j.unlist(gone)
+	for _, t := range c.closed {
+		j.shut(t)
+	}
 	for _, s := range c.purge {
 		j.dead = append(j.dead, j.withheld[s]...)
 		delete(j.withheld, s)

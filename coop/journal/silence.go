@@ -23,7 +23,7 @@ func (j *Journal) silence(s ident.Stream) time.Duration {
 		since = max(since, made)
 	}
 	silent := j.clock.Boot() - since
-	if l.heard {
+	if l.heard || !l.held { // rows are of what is held: one left is of before it was dropped
 		return silent
 	}
 	if at, err := strconv.ParseInt(string(j.rows.of(silentRowKind, string(s))), 10, 64); err == nil {

@@ -141,6 +141,5 @@ func (j *Journal) takeBack(l *life) {
 		now.beat, now.saved = l.beat, l.saved
 		now.measured, now.difference, now.taken, now.latest = l.measured, l.difference, l.taken, noBound
 	}
-	now.floor = max(now.floor, l.floor)
 	j.lives.touch(l.stream)
 }
