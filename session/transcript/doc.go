@@ -18,10 +18,11 @@
 //
 // # What is shown
 //
-// The transcript is for whoever may see the public view of the session: without
-// Options.Private it has no payload of a gate, no answer, no audit and no path of the
-// workspace, and of a harness's own events only their public form. It does not look into
-// texts: what a tool was given and gave back is there.
+// Without Options.Private the transcript has no payload of a gate, no answer, no audit and
+// no path of the workspace, and of a harness's own events only their public form. Beyond
+// the public view of the session it has what commands say: why something was asked for, what
+// a process that was left running wrote, the first line of an input that waits. It does not
+// look into texts: what a tool was given and gave back is there.
 //
 // # What is hostile
 //

@@ -203,7 +203,8 @@ func (s *Store) Traits() storage.Traits {
 }
 
 // Close waits for the writes in flight, which takes no longer than
-// Options.Timeout, ends all grants and followers, and closes the connection.
+// Options.Timeout but for a Put, which ends when its reader has returned what it
+// is asked for; it ends all grants and followers, and closes the connection.
 // A grant that the server cannot be told of ends by its expiry. Close always
 // returns nil.
 func (s *Store) Close() error {
