@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/fold"
 	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/coop/journal"
 )
@@ -117,8 +118,15 @@ func BenchmarkIngest(b *testing.B) {
 // once it is closed.
 func receiver(b testing.TB, dir string) *journal.Journal {
 	b.Helper()
+	return observed(b, dir, nil)
+}
+
+// observed is a receiver whose events are told to observe.
+func observed(b testing.TB, dir string, observe func(journal.View, journal.Arrival, fold.Changes)) *journal.Journal {
+	b.Helper()
 	cfg := journal.Config{Key: newKey(b, "ada"), Repo: newRepo(b), Machine: "m", Dir: dir, Trust: func(ident.NodeID) bool { return true }}
 	cfg.Limits.NodeStreams, cfg.Limits.Streams, cfg.Limits.NodeEvents = 1<<20, 1<<20, 1<<20
+	cfg.Observe = observe
 	j, err := journal.Open(context.Background(), cfg)
 	if err != nil {
 		b.Fatal(err)
@@ -141,8 +149,9 @@ func ingestAll(b testing.TB, j *journal.Journal, events []*event.Event, batch in
 	}
 }
 
-// One operation is the opening of a log of 100,000 events that was closed. "x-read"
-// is its time by that of reading the same files and summing them with CRC-32C.
+// One operation is the opening of a log of 100,000 events that was closed, by one who
+// hears of each event, as a room does. "x-read" is the time of the fastest by that of
+// the fastest reading of the same files that sums them with CRC-32C.
 func BenchmarkReopen(b *testing.B) {
 	const history = 100_000
 	dir := filepath.Join(b.TempDir(), "journal")
@@ -150,21 +159,26 @@ func BenchmarkReopen(b *testing.B) {
 	ingestAll(b, j, workday(b, 64, history), 4096)
 	mustClose(b, j)
 	var read, opened time.Duration
-	passes := 0
-	for ; b.Loop(); passes++ {
+	least := func(d *time.Duration, start time.Time) {
+		if took := time.Since(start); *d == 0 || took < *d {
+			*d = took
+		}
+	}
+	for b.Loop() {
 		start := time.Now()
 		readAlone(b, dir)
-		read += time.Since(start)
+		least(&read, start)
+		changed := 0
 		start = time.Now()
-		j := receiver(b, dir)
-		opened += time.Since(start)
-		if h := j.Health(); h.Reloaded != history {
-			b.Fatalf("%d of %d events came back", h.Reloaded, history)
+		j := observed(b, dir, func(_ journal.View, _ journal.Arrival, c fold.Changes) { changed += len(c.Claims) })
+		least(&opened, start)
+		if h := j.Health(); h.Reloaded != history || changed == 0 {
+			b.Fatalf("%d of %d events came back, and %d claims changed", h.Reloaded, history, changed)
 		}
 		mustClose(b, j)
 	}
-	b.ReportMetric(float64(opened.Milliseconds())/float64(passes), "ms/open")
-	b.ReportMetric(float64(read.Microseconds())/1000/float64(passes), "ms/read")
+	b.ReportMetric(float64(opened.Milliseconds()), "ms/open")
+	b.ReportMetric(float64(read.Microseconds())/1000, "ms/read")
 	b.ReportMetric(float64(opened)/float64(read), "x-read")
 	b.ReportMetric(0, "ns/op")
 }

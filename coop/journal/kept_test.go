@@ -62,6 +62,7 @@ func (w *worker) say(b event.Body) event.Key {
 }
 
 // session is the life of one session: 12 events, and more of every fourth and fifth.
+// One in 24 goes on, with a claim on a place of its own.
 func (w *worker) session() {
 	n := w.done
 	w.done++
@@ -88,12 +89,20 @@ func (w *worker) session() {
 	}
 	info.Head = strings.Repeat("cd", 20)
 	w.say(event.SessionOpened{Info: info})
+	if n%24 == 23 {
+		w.say(event.ClaimAcquired{Session: sid, Mode: event.ModeExclusive, Scope: w.path("path:cmd/worker%d/%d.go", w.id, n), Intent: info.Intent})
+		return
+	}
 	w.say(event.SessionClosed{Session: sid, Reason: "done"})
 }
 
 // scope is one of about 300 places of a repository.
 func (w *worker) scope(n int) scope.Set {
-	set, err := scope.ParseSet([]string{fmt.Sprintf("path:internal/part%d/file%d.go", n%20, n%300)})
+	return w.path("path:internal/part%d/file%d.go", n%20, n%300)
+}
+
+func (w *worker) path(form string, a, b int) scope.Set {
+	set, err := scope.ParseSet([]string{fmt.Sprintf(form, a, b)})
 	if err != nil {
 		w.tb.Fatal(err)
 	}
@@ -116,13 +125,16 @@ func workday(tb testing.TB, streams, n int) []*event.Event {
 }
 
 // keptBytes is what each of the events takes in memory once it is taken, in a
-// journal on disk.
+// journal on disk. What a journal takes whatever it holds, as its buffers, is there
+// before they are counted.
 func keptBytes(tb testing.TB, events []*event.Event) float64 {
 	tb.Helper()
 	j := receiver(tb, filepath.Join(tb.TempDir(), "journal"))
+	first := len(events) / 10
+	ingestAll(tb, j, events[:first], 1024)
 	before := heap()
-	ingestAll(tb, j, events, 1024)
-	each := float64(heap()-before) / float64(len(events))
+	ingestAll(tb, j, events[first:], 1024)
+	each := float64(heap()-before) / float64(len(events)-first)
 	mustClose(tb, j)
 	return each
 }
