@@ -9,6 +9,7 @@ import (
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/internal/seglog"
 )
 
 // raws are the bytes of events.
@@ -559,6 +560,52 @@ func TestMissingStaysInItsBudgetAndTurns(t *testing.T) {
 
 // What vouches for an event may itself be refused, for its stamp or a bound: the
 // one it reaches is taken all the same, in one batch or in two.
+// unreadable is a log of which some records cannot be read any more.
+type unreadable struct {
+	*damaged
+	gone func(index uint64) bool
+}
+
+func (u unreadable) Read(index uint64) (seglog.Record, error) {
+	if u.gone(index) {
+		return seglog.Record{}, seglog.ErrNotFound
+	}
+	return u.damaged.Read(index)
+}
+
+// What cannot be read keeps out what is behind it in its stream, and no other stream,
+// however much it is.
+func TestMissingPassesWhatCannotBeRead(t *testing.T) {
+	m, j, bob := peered(t)
+	b, c := m.line(bob, "b", 60), m.line(bob, "c", 60)
+	m.ingest(j, append(b, c...)...)
+	m.append(j, session("a1"))
+	for name, tt := range map[string]struct {
+		gone func(index uint64) bool
+		want map[ident.Stream]int
+	}{
+		"two streams": {func(i uint64) bool { return i <= 120 }, map[ident.Stream]int{j.own.stream: 2}},
+		"one event":   {func(i uint64) bool { return i <= 60 || i == 63 }, map[ident.Stream]int{c[0].Stream: 2, j.own.stream: 2}},
+		"all":         {func(i uint64) bool { return true }, map[ident.Stream]int{}},
+	} {
+		j.log = unreadable{m.log, tt.gone}
+		got, marks := map[ident.Stream]int{}, event.Marks{}
+		for range 6 { // whichever stream a call begins with
+			all, err := j.Missing(marks, 10*minEventBytes, nil)
+			if err != nil || len(all) == 0 && len(got) == 0 && len(tt.want) > 0 {
+				t.Errorf("%s: Missing = %d events, %v", name, len(all), err)
+			}
+			for _, s := range all {
+				got[s.Key.Stream]++
+				marks[s.Key.Stream] = event.Mark{Seq: s.Key.Seq}
+			}
+		}
+		if d := cmp.Diff(tt.want, got); d != "" {
+			t.Errorf("%s: events by stream (-want +got):\n%s", name, d)
+		}
+	}
+}
+
 func TestRefusedEventVouchesForTheOneBefore(t *testing.T) {
 	for _, together := range []bool{true, false} {
 		m, j, bob := peered(t)

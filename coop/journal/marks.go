@@ -63,11 +63,29 @@ func (j *Journal) Missing(theirs event.Marks, budget int, skip func(ident.Stream
 		return nil, err
 	}
 	defer j.gate.leave()
-	var out []event.Stored
-	for k, index := range j.lacking(theirs, budget/minEventBytes+1, skip) {
+	unread := map[ident.Stream]bool{}
+	over := func(s ident.Stream) bool { return unread[s] || skip != nil && skip(s) }
+	for {
+		before := len(unread)
+		out := j.load(j.lacking(theirs, budget/minEventBytes+1, over), budget, unread)
+		if len(out) > 0 || len(unread) == before {
+			return out, nil
+		}
+	}
+}
+
+// load reads events in their order, about budget bytes of them. A stream of which one
+// cannot be read is unread from there on, damaged or compacted since: the peer would
+// only wait for it, or gets the stream anew.
+func (j *Journal) load(all iter.Seq2[event.Key, uint64], budget int, unread map[ident.Stream]bool) (out []event.Stored) {
+	for k, index := range all {
+		if unread[k.Stream] {
+			continue
+		}
 		rec, err := j.log.Read(index)
 		if err != nil || len(rec.Data) < recordHeader {
-			continue // damaged, or compacted since: the peer waits for it, or gets the stream anew
+			unread[k.Stream] = true
+			continue
 		}
 		raw := rec.Data[recordHeader:]
 		if budget -= len(raw); budget < 0 && len(out) > 0 {
@@ -75,7 +93,7 @@ func (j *Journal) Missing(theirs event.Marks, budget int, skip func(ident.Stream
 		}
 		out = append(out, event.Stored{Key: k, Raw: raw})
 	}
-	return out, nil
+	return out
 }
 
 // lacking names up to n events that a peer lacks, and where they are.
@@ -87,7 +105,7 @@ func (j *Journal) lacking(theirs event.Marks, n int, skip func(ident.Stream) boo
 	var all []place
 	j.lock()
 	for _, s := range j.rotated() {
-		if len(all) >= n || skip != nil && skip(s) {
+		if len(all) >= n || skip(s) {
 			continue
 		}
 		h := j.heads[s]
