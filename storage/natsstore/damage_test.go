@@ -114,6 +114,20 @@ func TestDamagedTip(t *testing.T) {
 			t.Errorf("Follow = %v, want a *DamagedError", err)
 		}
 	}
+	// It can be deleted, and begins again.
+	if err := s.Ledger().Delete(t.Context(), "a"); err != nil {
+		t.Errorf("Delete = %v", err)
+	}
+	tip, err := s.Ledger().Tip(t.Context(), "a")
+	if err != nil || tip.Seq != 0 {
+		t.Errorf("Tip of what was deleted = %v, %v", tip, err)
+	}
+	if _, err := s.Ledger().Append(t.Context(), "a", tip, []byte("x")); err != nil {
+		t.Errorf("Append to what was deleted = %v", err)
+	}
+	if got, err := readFrom(t, s, 1); err != nil || fmt.Sprint(got) != "[1x]" {
+		t.Errorf("Read of what was deleted and begun again = %v, %v", got, err)
+	}
 	put(t, s, "$KV.comity_rows.k", "v 0 0 00000000", "x")
 	if _, _, err := s.KV().Get(t.Context(), "k"); !errors.As(err, &damaged) || damaged.Name != "k" || damaged.Seq != 0 {
 		t.Errorf("Get = %v, want a *DamagedError of row k", err)

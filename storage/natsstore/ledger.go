@@ -146,11 +146,14 @@ func (v ledgers) Delete(ctx context.Context, name string) error {
 	var first *place
 	for {
 		p, err := s.find(ctx, l, name)
-		if err == nil && first == nil {
-			first = &p
-		}
-		if err == nil && (p.tip.Seq == 0 || p.tip.Gen != first.tip.Gen) {
+		switch {
+		case errors.As(err, new(*storage.DamagedError)):
+			p, err = s.lastPlace(ctx, name) // which life it is can be told no more
+		case err != nil:
+		case p.tip.Seq == 0, first != nil && p.tip.Gen != first.tip.Gen:
 			return nil // the life that was to end has ended
+		case first == nil:
+			first = &p
 		}
 		r := result{err: err, open: open}
 		if err == nil {
@@ -165,6 +168,16 @@ func (v ledgers) Delete(ctx context.Context, name string) error {
 			return result{err: r.err, open: open}.failure("delete", name)
 		}
 	}
+}
+
+// lastPlace returns where the last message of a ledger lies, as far as it can be told
+// although it is damaged.
+func (s *Store) lastPlace(ctx context.Context, name string) (place, error) {
+	m, err := s.lastOf(ctx, s.names.ledgers, s.names.ledger+token(name))
+	if err != nil || m == nil {
+		return place{}, err
+	}
+	return place{storage.Tip{Gen: m.head.a, Seq: m.head.b}, m.seq}, nil
 }
 
 // endOf returns the message that ends the life of a ledger and takes all other
