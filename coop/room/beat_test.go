@@ -9,7 +9,6 @@ import (
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/coop/event"
-	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/coop/journal"
 	"github.com/comity-dev/comity/internal/clock"
 	"github.com/comity-dev/comity/internal/vfs/vfstest"
@@ -48,7 +47,7 @@ func TestIdleRoomsSleep(t *testing.T) {
 		f := newFixtureOn(t, disk, func(f *fixture) {
 			f.live = true
 			f.cfg.Clock = counted{f.clock, &made}
-			f.cfg.Journal.Trust = func(ident.NodeID) bool { return true }
+			f.cfg.Journal.Trust = trustAll
 		})
 		for i := range 50 {
 			a := actor(fmt.Sprint("idle", i), "a")
@@ -167,16 +166,53 @@ func TestSilentMachineExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixtureOn(t, vfstest.New(), func(f *fixture) {
 			f.live = true
-			f.cfg.Journal.Trust = func(ident.NodeID) bool { return true }
+			f.cfg.Journal.Trust = trustAll
 		})
 		far := newPeer(t, 1)
 		ada := f.join("ada")
-		f.hear(far.opens("zoe"), far.claims(2, "zoe", "dir:docs"))
+		f.pass(time.Minute) // alone, there are no heartbeats
+		f.take(far.opens("zoe"), far.claims(2, "zoe", "dir:docs"))
 		w := f.wait(ada, time.Hour, "docs/a.go")
 		f.pass(25 * time.Second)
 		w.want(t, "waits")
 		f.pass(10 * time.Second)
 		w.want(t, "has it")
+	})
+}
+
+// What was heard is written once a minute, and not again.
+func TestBeatsAreSaved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := vfstest.New()
+		f := newFixtureOn(t, disk, func(f *fixture) {
+			f.live = true
+			f.cfg.Journal.Trust = trustAll
+		})
+		f.join("ada")
+		far := newPeer(t, 1)
+		first := far.opens("zoe")
+		f.take(first)
+		f.pass(2 * time.Minute)
+		for n := range 3 {
+			wrote := disk.Changes()
+			f.pass(2 * time.Minute)
+			if got := disk.Changes() - wrote; got != 0 {
+				t.Errorf("%d changes while nothing is heard, want none", got)
+			}
+			beat, err := event.SealBeat(far.key, event.BeatHeader{
+				Repo: first.Repo, Stream: first.Stream, Seq: 1, Head: first.Hash, Lamport: first.Lamport, Uptime: time.Duration(n+1) * 10 * time.Minute,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.j.MergeMarks(event.Marks{first.Stream: {Seq: 1, Beat: beat}}) != 1 {
+				t.Fatal("the beat is not taken")
+			}
+			f.pass(time.Minute)
+			if disk.Changes() == wrote {
+				t.Error("a minute after a beat nothing is on disk")
+			}
+		}
 	})
 }
 
@@ -192,7 +228,7 @@ func TestAwayForTooLong(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixtureOn(t, vfstest.New(), func(f *fixture) {
 					f.live = true
-					f.cfg.Journal.Trust = func(ident.NodeID) bool { return true }
+					f.cfg.Journal.Trust = trustAll
 				})
 				ada, bob, eve := actor("ada", "a"), actor("bob", "a"), actor("eve", "a")
 				for i, a := range []string{"ada", "bob", "eve"} {

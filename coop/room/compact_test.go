@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/coop/journal"
 	"github.com/comity-dev/comity/internal/vfs/vfstest"
 )
 
@@ -150,6 +151,21 @@ func TestCompactionThatFails(t *testing.T) {
 		if n := f.session("ada").Claims; n != 7 {
 			t.Errorf("ada has %d claims, want 7", n)
 		}
+	})
+}
+
+// A journal that is only read is left as it is.
+func TestNoCompactionOfANewerJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := vfstest.New()
+		f := ended(t, disk, 20)
+		f.hearRecord(append([]byte{byte(journal.RecordEvent), 2}, make([]byte, 64)...))
+		wrote := disk.Changes()
+		f.pass(time.Hour)
+		if n := disk.Changes() - wrote; n != 0 {
+			t.Errorf("%d changes, want none", n)
+		}
+		f.wantCheck("compaction", api.CheckOK, "nothing was dropped")
 	})
 }
 
