@@ -34,6 +34,9 @@ func TestRestartFindsALiveClaimOnDisk(t *testing.T) {
 // in which one was not heard. Once somebody passes on again what it says, it does
 // not look old for it.
 func TestDriftOfAWeek(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a week of heartbeats")
+	}
 	tell(t, func(h *history) {
 		h.limits.Heartbeat, h.limits.Expiry = 40*time.Second, 2*time.Minute // a week has fewer of them
 		for _, m := range h.machines {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	shortSeeds = 20
+	shortSeeds = 10
 	seeds      = 200
 	longSeeds  = 20_000
 )
