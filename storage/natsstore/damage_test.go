@@ -96,6 +96,31 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// What lies in front of a last message that is damaged is read, and then that it is
+// damaged is told, whatever it says of its number.
+func TestReadUpToADamagedTip(t *testing.T) {
+	const subject = "comity.l.a"
+	for about, head := range map[string]string{"right": "r 0 3 00000000", "low": "r 0 2 00000000", "high": "r 0 9 00000000"} {
+		s := open(t, startServer(t, serverOptions(t)), natsstore.Options{})
+		put(t, s, subject, natsstore.Head('r', 0, 1, subject, "a"), "a")
+		put(t, s, subject, natsstore.Head('r', 0, 2, subject, "b"), "b")
+		put(t, s, subject, head, "c")
+		var damaged *storage.DamagedError
+		if got, err := readFrom(t, s, 1); !errors.As(err, &damaged) || damaged.Seq != 3 || fmt.Sprint(got) != "[1a 2b]" {
+			t.Errorf("a number that is %s: Read = %v, %v, want two records and a *DamagedError of record 3", about, got, err)
+		}
+	}
+	for _, head := range []string{"r 0 0 00000000", "r 7 3 00000000", "r 18446744073709551615 3 00000000", "v 0 0 00000000", "", "garbage"} {
+		s := open(t, startServer(t, serverOptions(t)), natsstore.Options{})
+		put(t, s, subject, natsstore.Head('r', 0, 1, subject, "a"), "a")
+		put(t, s, subject, head, "c")
+		var damaged *storage.DamagedError
+		if got, err := readFrom(t, s, 1); !errors.As(err, &damaged) || damaged.Seq == 0 {
+			t.Errorf("%q: Read = %v, %v, want a *DamagedError of a record", head, got, err)
+		}
+	}
+}
+
 // A ledger whose last message is damaged has no tip that an append could expect.
 func TestDamagedTip(t *testing.T) {
 	s := open(t, startServer(t, serverOptions(t)), natsstore.Options{})

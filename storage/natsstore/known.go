@@ -121,7 +121,7 @@ func (s *Store) find(ctx context.Context, l *ledger, name string) (place, error)
 			return fmt.Errorf("message %d of the stream was acknowledged, and the server shows %d as the last one of the ledger", least, m.last())
 		}
 		if p, err = placeOf(m); err != nil {
-			return &permanent{&storage.DamagedError{Name: name, Seq: m.head.b, Cause: err}}
+			return &permanent{&storage.DamagedError{Name: name, Seq: max(m.head.b, s.known(l).tip.Seq+1), Cause: err}}
 		}
 		return nil
 	})

@@ -41,13 +41,21 @@ func (v ledgers) Read(ctx context.Context, name string, from uint64) iter.Seq2[s
 		defer s.leave(l)
 		fctx, cancel := s.limit(ctx)
 		tip, err := s.find(fctx, l, name)
+		var damaged *storage.DamagedError
+		if errors.As(err, &damaged) { // what lies in front of it may be found by what it says
+			tip, _ = s.lastPlace(fctx, name)
+		}
 		cancel()
-		if err != nil {
+		if err != nil && (damaged == nil || tip.tip.Seq == 0 || tip.tip.Gen >= tip.at) {
 			yield(storage.Record{}, fmt.Errorf("read ledger %s from record %d: %w", name, max(from, 1), err))
 			return
 		}
 		c := cursor{s: s, l: l, name: name, next: max(from, 1), tip: tip}
-		if more, err := c.run(ctx, yield); more && err != nil {
+		more, err := c.run(ctx, yield)
+		if damaged != nil && (err == nil || errors.As(err, &damaged)) { // where it ends is not known
+			err = &storage.DamagedError{Name: name, Seq: c.next, Cause: damaged.Cause}
+		}
+		if more && err != nil {
 			yield(storage.Record{}, err)
 		}
 	}
