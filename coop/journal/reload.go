@@ -132,6 +132,8 @@ func (r *reload) tombs(rec record) {
 		}
 		delete(r.authentic.waiting, t.stream)
 		delete(j.forks, t.stream)
+		j.dead = append(j.dead, j.withheld[t.stream]...)
+		delete(j.withheld, t.stream)
 		if j.heads[t.stream] == nil {
 			j.lives.remove(t.stream)
 			j.lives.changes.note(t.stream)

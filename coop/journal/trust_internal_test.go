@@ -150,6 +150,33 @@ func TestWithdrawnKeyKeepsItsTombstones(t *testing.T) {
 	wantOutcomes(t, m.ingest(j, all...), "duplicate", "duplicate")
 }
 
+// What a rewrite that did not get to its end has left is no more there for a key that
+// was withdrawn over a restart: it does not come back with the key.
+func TestDroppedStreamDoesNotComeBackWithItsKey(t *testing.T) {
+	m, j, o, all := droppedOrigin(t)
+	three := m.sealBy(o.key, o.stream(), 3, 30, all[1], session("b2"))
+	four := m.sealBy(o.key, o.stream(), 4, 31, three, event.SessionClosed{Session: "b2", Reason: "done"})
+	wantOutcomes(t, m.ingest(j, append(all, three, four)...), "accepted", "accepted", "accepted", "accepted")
+	m.clock.Advance(pastSilence)
+	j.log = unrewritable{m.log}
+	if r, err := j.Compact(t.Context(), force); err == nil || len(r.Streams) != 1 {
+		t.Fatalf("Compact = %+v, %v", r, err)
+	}
+	m.cfg.Trust = nil
+	j = m.start()
+	m.setTrust(j, o.key)
+	if p, err := j.Page("", 10); err != nil || len(p.Arrivals) > 0 || j.Marks()[o.stream()].Seq != 4 {
+		t.Errorf("%d events are back, %v, mark %+v", len(p.Arrivals), err, j.Marks()[o.stream()])
+	}
+	m.setTrust(j)
+	m.compact(j, force)
+	for i, rec := range m.log.recs {
+		if len(rec) > 0 && RecordType(rec[0]) == RecordEvent {
+			t.Errorf("record %d is left", i+1)
+		}
+	}
+}
+
 func TestForgettingAWithdrawnKeyTakesItsRecordsFromTheDisk(t *testing.T) {
 	m, bob := lasting(t, "ada"), keyOf(t, "bob")
 	m.cfg.Trust = trust(bob)
