@@ -49,7 +49,7 @@ func (c *Core) takeEvents(raw []byte) error {
 		}
 		r.got = run.Last()
 		if run.First <= r.theirs+1 && r.theirs < run.Last() { // who sends it holds it
-			r.holds(run.Last())
+			c.holds(run.Stream, r, run.Last())
 		}
 		c.settle(run.Stream, r)
 		c.stats.EventsIn += uint64(len(run.Raw))

@@ -158,6 +158,24 @@ func TestFloodOfMarks(t *testing.T) {
 	}
 }
 
+// BenchmarkVoidedMarks is a peer that voids all its marks over and over, in 6 bytes each.
+func BenchmarkVoidedMarks(b *testing.B) {
+	h := newHostile(b)
+	f := link.MarksFrame{First: true}
+	for n := range link.MaxStreams - 2 {
+		f.Marks = append(f.Marks, link.StreamMark{Stream: stream(n + 1), Mark: event.Mark{Seq: event.MaxInt}})
+	}
+	again := link.MarksFrame{First: true}.Append(nil)
+	if err := h.say(f.Append(nil)); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if err := h.say(again); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // Who claims to have everything gets nothing, and says nothing about others.
 func TestLyingMarks(t *testing.T) {
 	h := newHostile(t)

@@ -39,8 +39,9 @@ func (r *row) parked() bool {
 func sticky(why event.Reason) bool { return why == event.Untrusted || why == event.Forked }
 
 // holds notes how far the peer is.
-func (r *row) holds(seq uint64) {
+func (c *Core) holds(s ident.Stream, r *row, seq uint64) {
 	r.theirs = seq
+	c.holder[s] = r
 	if r.block.Why != "" && !sticky(r.block.Why) && seq >= r.block.Seq {
 		r.block = event.Blocked{}
 	}

@@ -139,10 +139,11 @@ func (c *Core) takeMarks(raw []byte) error {
 	}
 	if f.First {
 		c.complete = false
-		for s, r := range c.rows {
+		for s, r := range c.holder { // those alone: the peer may say it in a few bytes, and often
 			r.theirs = 0
 			c.settle(s, r)
 		}
+		c.holder = map[ident.Stream]*row{}
 	}
 	beats := event.Marks{}
 	for _, m := range f.Marks {
@@ -154,7 +155,7 @@ func (c *Core) takeMarks(raw []byte) error {
 			c.stats.Ignored++
 			continue
 		}
-		r.holds(m.Seq)
+		c.holds(m.Stream, r, m.Seq)
 		if m.Beat != nil {
 			r.beat = max(r.beat, m.Beat.Uptime)
 		}
