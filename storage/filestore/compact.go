@@ -8,7 +8,8 @@ import (
 )
 
 // Compact drops from the log what is of no use any more: the records of deleted
-// ledgers, old values of rows, old grants. Reading and writing go on meanwhile.
+// ledgers, old values of rows, old grants. The store calls it by itself, see
+// Options.CompactAfter; to call it earlier gives the space back at once. Reading and writing go on meanwhile.
 // It returns how many records it dropped. It may use the reserve of a full
 // disk. A crash, or the end of ctx or of the store, leaves part of it done; it can
 // be called again at any time.
@@ -25,6 +26,7 @@ func (s *Store) Compact(ctx context.Context) (dropped uint64, err error) {
 	}
 	s.writes.Add(1)
 	m := header{kind: kindMark, counter: s.counter}
+	dead, bytes := s.garbage.dead, int64(0)
 	s.mu.Unlock()
 	defer s.writes.Done()
 
@@ -45,10 +47,16 @@ func (s *Store) Compact(ctx context.Context) (dropped uint64, err error) {
 			return true
 		}
 		dropped++
+		bytes += int64(len(rec.Data))
 		return false
 	})
 	if err == nil {
 		err = s.over(ctx)
+	}
+	if err == nil {
+		s.mu.Lock()
+		s.droppedLocked(dead, bytes)
+		s.mu.Unlock()
 	}
 	return dropped, translate(err)
 }

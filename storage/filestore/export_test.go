@@ -2,6 +2,7 @@ package filestore
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"hash/crc32"
 
@@ -16,6 +17,18 @@ func Inline() *Options {
 
 // SaveIndex writes the index now.
 func (s *Store) SaveIndex() error { return s.saveIndex(false) }
+
+// OnCompact has f called before the store compacts itself, which it does if f
+// returns nil.
+func (s *Store) OnCompact(f func() error) {
+	s.compact = func(ctx context.Context) error {
+		if err := f(); err != nil {
+			return err
+		}
+		_, err := s.Compact(ctx)
+		return err
+	}
+}
 
 // DecodeIndex decodes and encodes an index.
 func DecodeIndex(b []byte) ([]byte, error) {

@@ -17,6 +17,7 @@ type row struct {
 	slot
 	revision uint64 // 0: there is none
 	index    uint64 // in the log
+	bytes    int64  // of its record, see garbage
 }
 
 func (s *Store) rowLocked(key string) *row {
@@ -146,12 +147,23 @@ func (s *Store) writeRow(ctx context.Context, op, key string, plan func(*row) (*
 		if err == nil {
 			r.applyLocked(h, index)
 			s.countLocked(1, len(rec))
+			s.replacedLocked(r, h, int64(len(rec)))
 		}
 	}
 	s.giveLocked(&r.slot)
 	s.tidyRowLocked(key)
 	s.mu.Unlock()
 	return err
+}
+
+// replacedLocked notes that the value before is of no use any more, and the end of
+// a row neither.
+func (s *Store) replacedLocked(r *row, h *header, bytes int64) {
+	dead := r.bytes
+	if r.bytes = bytes; h.kind == kindRowEnd {
+		dead, r.bytes = dead+bytes, 0
+	}
+	s.wasteLocked(dead)
 }
 
 // applyLocked takes over a row or its end, unless it knows a later one.

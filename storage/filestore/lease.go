@@ -105,6 +105,7 @@ func (s *Store) grantLocked(ctx context.Context, op string, g *grant, name strin
 		return nil, err
 	}
 	s.countLocked(1, len(rec))
+	s.wasteLocked(int64(len(rec))) // a later Compact keeps the counter, and no grant
 	g.endLocked()
 	if s.closed {
 		return nil, storage.ErrClosed

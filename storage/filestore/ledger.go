@@ -19,6 +19,7 @@ type ledger struct {
 	tip   uint64
 	index uint64 // of the last record
 	marks marks
+	bytes int64 // of its records, see garbage
 
 	followers   int
 	recent      []storage.Record // the last ones, for followers; see keepLocked
@@ -44,7 +45,7 @@ func (l *ledger) wakeLocked() {
 // endLocked ends the life of l.
 func (s *Store) endLocked(l *ledger) {
 	s.dead.add(l.tag, l.gen)
-	l.gen, l.tip, l.index, l.marks, l.recent, l.recentBytes = 0, 0, 0, marks{}, nil, 0
+	l.gen, l.tip, l.index, l.marks, l.bytes, l.recent, l.recentBytes = 0, 0, 0, marks{}, 0, nil, 0
 	l.wakeLocked()
 }
 
@@ -144,6 +145,7 @@ func (s *Store) commitLocked(l *ledger, h *header, first uint64, b *batch) {
 		l.keepLocked(h.seq, b)
 	}
 	l.wakeLocked()
+	l.bytes += int64(len(b.buf))
 	s.countLocked(len(b.recs), len(b.buf))
 }
 
@@ -177,8 +179,10 @@ func (v ledgers) Delete(ctx context.Context, name string) error {
 		_, err = s.write(ctx, "delete ledger", name, true, rec)
 		s.mu.Lock()
 		if err == nil {
+			dead := l.bytes + int64(len(rec))
 			s.endLocked(l)
 			s.countLocked(1, len(rec))
+			s.wasteLocked(dead)
 		}
 	}
 	s.giveLocked(&l.slot)

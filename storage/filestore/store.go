@@ -29,6 +29,10 @@ type Options struct {
 	// which bounds what opening reads after a crash. 65,536; negative: only
 	// when the store is closed.
 	IndexAfter int
+	// CompactAfter is how many bytes of the log may be of no use any more before
+	// the store compacts itself, once they are half of the log too; both are
+	// estimates. 64 MiB; negative: only Compact does.
+	CompactAfter int64
 	// MaxSegmentBytes bounds a file of the log: 64 MiB, and no more.
 	MaxSegmentBytes int64
 
@@ -46,6 +50,7 @@ type Store struct {
 	report Report
 	ended  chan struct{} // closed with the store
 	due    chan struct{} // the index is to be written
+	full   chan struct{} // the log is to be compacted
 	wg     sync.WaitGroup
 	once   sync.Once
 	close  error
@@ -63,6 +68,8 @@ type Store struct {
 	slots   map[*slot]bool // those in flight
 	doubt   uint64         // what is not attested behind this index is read-only
 	since   backlog
+	garbage garbage
+	compact func(context.Context) error // Compact; tests put theirs in its place
 }
 
 // A reader is what looking at a log needs: a seglog.Log or a seglog.Reader.
@@ -92,6 +99,7 @@ func OpenOn(fsys vfs.FS, reserve *seglog.Reserve, dir string, o *Options) (*Stor
 	}
 	lo := s.o.log
 	lo.MaxSegmentBytes, lo.Reserve = s.o.MaxSegmentBytes, reserve
+	bytes := s.logBytes() // before the log makes room in it
 	log, report, err := seglog.Open(fsys, s.path("log"), &lo)
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", dir, translate(err))
@@ -105,6 +113,8 @@ func OpenOn(fsys vfs.FS, reserve *seglog.Reserve, dir string, o *Options) (*Stor
 		log.Close()
 		return nil, fmt.Errorf("open store %s: %w", dir, translate(err))
 	}
+	s.surveyLocked(report.Records, bytes)
+	s.askCompactLocked()
 	s.wg.Go(s.maintain)
 	return s, nil
 }
@@ -153,16 +163,24 @@ func newStore(fsys vfs.FS, dir string, o *Options) *Store {
 		fsys: fsys, dir: dir,
 		ended:   make(chan struct{}),
 		due:     make(chan struct{}, 1),
+		full:    make(chan struct{}, 1),
 		ledgers: make(map[tag]*ledger),
 		grants:  make(map[string]*grant),
 		rows:    make(map[string]*row),
 		slots:   make(map[*slot]bool),
+	}
+	s.compact = func(ctx context.Context) error {
+		_, err := s.Compact(ctx)
+		return err
 	}
 	if o != nil {
 		s.o = *o
 	}
 	if s.o.IndexAfter == 0 {
 		s.o.IndexAfter = 1 << 16
+	}
+	if s.o.CompactAfter == 0 {
+		s.o.CompactAfter = compactAfterBytes
 	}
 	return s
 }

@@ -118,6 +118,7 @@ func (s *Store) countLocked(records int, bytes int) {
 	b := &s.since
 	b.records += records
 	b.bytes += int64(bytes)
+	s.garbage.log += int64(bytes)
 	if s.o.IndexAfter < 0 || b.records < max(s.o.IndexAfter, b.marks/32) && b.bytes < max(indexAfterBytes, int64(b.marks)) {
 		return
 	}
@@ -127,7 +128,8 @@ func (s *Store) countLocked(records int, bytes int) {
 	}
 }
 
-// maintain writes the index when it is due, until the store is closed.
+// maintain writes the index and compacts the log when that is due, until the store
+// is closed.
 func (s *Store) maintain() {
 	for {
 		select {
@@ -135,6 +137,8 @@ func (s *Store) maintain() {
 			return
 		case <-s.due:
 			s.saveIndex(false) // the next one comes; opening can do without
+		case <-s.full:
+			s.clean()
 		}
 	}
 }
