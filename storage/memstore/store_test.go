@@ -3,6 +3,7 @@ package memstore_test
 import (
 	"testing"
 
+	"github.com/comity-dev/comity/storage"
 	"github.com/comity-dev/comity/storage/memstore"
 	"github.com/comity-dev/comity/storage/storagetest"
 )
