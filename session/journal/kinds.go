@@ -124,7 +124,8 @@ func sameSession(want, got event.ID) error {
 }
 
 // Decode returns the record that f holds, once the content of its body is in it:
-// the inverse of Encode, which takes nothing else. What it returns may alias f.
+// the inverse of Encode, which takes nothing else, but that an event or a gate may be of
+// another session, from which the journal was copied. What it returns may alias f.
 func (k *Kinds) Decode(sessionID event.ID, f *Frame) (JournalRecord, error) {
 	if k == nil {
 		k = new(Kinds)
@@ -149,6 +150,9 @@ func (k *Kinds) decode(sessionID event.ID, f *Frame) (JournalRecord, error) {
 		ev, err := k.Events.Decode(body)
 		if err == nil && ev.Body.Kind() == event.KindGatePrepared {
 			err = &FrameError{"a prepared gate that is stored as an event"}
+		}
+		if err == nil && f.HasPublic && ev.Visibility != event.Public {
+			err = &FrameError{"a public form of an internal event"}
 		}
 		return EventRecord{ev, f.Semantic}, err
 	case FamilyCommand:

@@ -179,8 +179,17 @@ func TestContentsThatDoNotFitTheirFrame(t *testing.T) {
 		"no application":          frame(journal.FamilyApplication, func(f *journal.Frame) { f.Body.Bytes = []byte(`{}`) }),
 		"no disposition":          frame(journal.FamilyDisposition, func(f *journal.Frame) { f.Body.Bytes = []byte(`{}`) }),
 		"command as an event":     frame(journal.FamilyCommand, func(f *journal.Frame) { f.Family, f.Route = journal.FamilyEvent, "" }),
-		"route that is no id":     frame(journal.FamilyCommand, func(f *journal.Frame) { f.Route = "here" }),
-		"newer event":             frame(journal.FamilyEvent, func(f *journal.Frame) { f.Schema = 2 }),
+		"internal event with a public form": frame(journal.FamilyEvent, func(f *journal.Frame) {
+			e := started(10)
+			e.Visibility, e.Body = event.Internal, event.AuditNoted{Activity: "a", Phase: event.PhaseStarted}
+			b, err := (*event.Kinds)(nil).Encode(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Body.Bytes = b
+		}),
+		"route that is no id": frame(journal.FamilyCommand, func(f *journal.Frame) { f.Route = "here" }),
+		"newer event":         frame(journal.FamilyEvent, func(f *journal.Frame) { f.Schema = 2 }),
 		"prepared gate as an event": frame(journal.FamilyEvent, func(f *journal.Frame) {
 			b, err := (*event.Kinds)(nil).Encode(prepared(10))
 			if err != nil {
