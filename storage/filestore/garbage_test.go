@@ -55,7 +55,7 @@ func TestStoreCompactsItself(t *testing.T) {
 			after: bound,
 		},
 		"old values of a row": {
-			then:  func(t *testing.T, s *filestore.Store) { rewrite(t, s, 200) },
+			then:  func(t *testing.T, s *filestore.Store) { rewrite(t, s, 150) },
 			after: bound,
 		},
 		"a row that is gone": {
@@ -132,8 +132,8 @@ func TestCompactionThatFailsIsTriedAgain(t *testing.T) {
 				if rev, err = s.KV().Put(ctx, "row", rev, []byte(line)); err != nil {
 					t.Fatal(err)
 				}
+				synctest.Wait()
 			}
-			synctest.Wait()
 		}
 		failing := true
 		tries := 0
@@ -152,9 +152,9 @@ func TestCompactionThatFailsIsTriedAgain(t *testing.T) {
 			t.Fatalf("%d compactions a little later, want none more", tries)
 		}
 		failing = false
-		fill(150)
+		fill(50)
 		if tries != 2 {
-			t.Fatalf("%d compactions at 3 times the bound, want a second", tries)
+			t.Fatalf("%d compactions at 2.3 times the bound, want a second", tries)
 		}
 		fill(30)
 		if tries != 2 {
