@@ -17,10 +17,11 @@ type codec struct {
 	within  string // the member that the object is, "" for the body itself
 	err     *BoundError
 
-	r    canon.Reader
-	obj  canon.Object
-	name []byte // of the pending member
-	have bool   // a member is pending: its value is read next
+	r     canon.Reader
+	words *words
+	obj   canon.Object
+	name  []byte // of the pending member
+	have  bool   // a member is pending: its value is read next
 
 	named bool // the member kind was read, and is kind
 
@@ -181,7 +182,7 @@ func (c *codec) str(name string, p *string, rule rule, n need) {
 			c.fail(name, "want a string")
 			return
 		}
-		*p = string(b)
+		*p = c.words.of(b)
 		if len(b) == 0 {
 			c.fail(name, "empty")
 			return

@@ -34,6 +34,7 @@ type Limits struct {
 	NodeTrigger     int           // streams of one node at which the journal compacts
 	NodeEvents      int           // held and waiting, of one node
 	Pending         int           // out of order, in one stream
+	NodePending     int           // out of order, of one node
 	PendingTotal    int           // out of order, in the journal
 	Tombstones      int           // of dropped streams
 	LamportLead     uint64        // a received stamp ahead of the receiver's clock
@@ -44,12 +45,9 @@ type Limits struct {
 	Expiry          time.Duration // of a silent stream; at least 3 heartbeats
 	StreamRetention time.Duration // of the stream of a machine that never returns
 	PeerRetention   time.Duration // of an expired peer in lists
-	LinkSkew        time.Duration // of the time window of a hello
 	Request         time.Duration // one exchange on a link
 	Peers           int           // in the peer table
 	Refused         int           // refusals listed
-	Nonces          int           // remembered against replay
-	NonceRetention  time.Duration
 }
 
 // DefaultLimits returns the limits of this release.
@@ -62,6 +60,7 @@ func DefaultLimits() Limits {
 		NodeTrigger:     48,
 		NodeEvents:      20000,
 		Pending:         256,
+		NodePending:     1024,
 		PendingTotal:    4096,
 		Tombstones:      4096,
 		LamportLead:     1 << 24,
@@ -72,12 +71,9 @@ func DefaultLimits() Limits {
 		Expiry:          30 * time.Second,
 		StreamRetention: 30 * 24 * time.Hour,
 		PeerRetention:   15 * time.Minute,
-		LinkSkew:        300 * time.Second,
 		Request:         5 * time.Second,
 		Peers:           256,
 		Refused:         128,
-		Nonces:          4096,
-		NonceRetention:  600 * time.Second,
 	}
 }
 
@@ -91,6 +87,7 @@ func (l Limits) WithDefaults() Limits {
 	or(&l.NodeTrigger, d.NodeTrigger)
 	or(&l.NodeEvents, d.NodeEvents)
 	or(&l.Pending, d.Pending)
+	or(&l.NodePending, d.NodePending)
 	or(&l.PendingTotal, d.PendingTotal)
 	or(&l.Tombstones, d.Tombstones)
 	or(&l.LamportLead, d.LamportLead)
@@ -101,12 +98,9 @@ func (l Limits) WithDefaults() Limits {
 	or(&l.Expiry, d.Expiry)
 	or(&l.StreamRetention, d.StreamRetention)
 	or(&l.PeerRetention, d.PeerRetention)
-	or(&l.LinkSkew, d.LinkSkew)
 	or(&l.Request, d.Request)
 	or(&l.Peers, d.Peers)
 	or(&l.Refused, d.Refused)
-	or(&l.Nonces, d.Nonces)
-	or(&l.NonceRetention, d.NonceRetention)
 	return l
 }
 

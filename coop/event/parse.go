@@ -34,6 +34,7 @@ func Parse(raw []byte) (*Event, error) { return (*Parser)(nil).Parse(raw) }
 // ready; it is not safe for concurrent use.
 type Parser struct {
 	origins [64]origin // by slot: the last one seen
+	words   words
 }
 
 // An origin is what all events of a stream say of it.
@@ -53,6 +54,9 @@ func (of *Parser) Parse(raw []byte) (*Event, error) {
 }
 
 func (of *Parser) parse(env *envelope, raw []byte) (*Event, error) {
+	if of != nil {
+		env.words = &of.words
+	}
 	if err := env.read(raw); err != nil {
 		return nil, err
 	}
@@ -103,8 +107,9 @@ type parsed struct {
 type envelope struct {
 	at, body, lamport, pk, prev, repo, seq, sig, stream, v []byte
 
-	said Body
-	kind []byte
+	said  Body
+	kind  []byte
+	words *words
 
 	testingGeneral bool // nothing is taken for what it looks like
 }
@@ -119,7 +124,7 @@ func (env *envelope) read(raw []byte) error {
 		}
 		if string(name) == "body" {
 			if !env.testingGeneral {
-				env.said = readKnownBody(&r, raw)
+				env.said = readKnownBody(&r, raw, env.words)
 			}
 			if env.said == nil {
 				env.body, env.kind = readRawBody(&r, raw)
@@ -208,13 +213,13 @@ func (env *envelope) member(name []byte) *[]byte {
 // for ahead, where it may be that of something within the body; when that was
 // wrong, or when anything is wrong with the body, nil is returned and r is left
 // where it was.
-func readKnownBody(r *canon.Reader, raw []byte) Body {
+func readKnownBody(r *canon.Reader, raw []byte, w *words) Body {
 	_, named, found := bytes.Cut(raw[r.Offset():], []byte(`"kind":"`))
 	if !found {
 		return nil
 	}
 	kind, _, _ := bytes.Cut(named, []byte{'"'})
-	c := codec{kind: known(kind), reading: true, r: *r}
+	c := codec{kind: known(kind), reading: true, r: *r, words: w}
 	body := c.body()
 	c.close()
 	if body == nil || !c.named || c.err != nil || c.r.Err() != nil {
