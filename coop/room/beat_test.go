@@ -140,6 +140,7 @@ func TestLivenessIsToldBehindWhatWasAcknowledged(t *testing.T) {
 		f.hear(far.opens("zoe"), far.claims(2, "zoe", "dir:src"))
 		for range 3 {
 			for _, l := range []journal.Liveness{journal.Expired, journal.Live} {
+				synctest.Wait()
 				*life = l
 				f.pass(5 * time.Second)
 			}

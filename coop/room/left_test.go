@@ -133,6 +133,7 @@ func TestStreamsThatComeBack(t *testing.T) {
 				t.Errorf("zoe's session is %+v", s)
 			}
 		}
+		synctest.Wait()
 		*life = journal.Expired // then its claims take nothing from anybody
 		f.pass(5 * time.Second)
 		n := f.notices(ada)
