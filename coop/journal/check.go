@@ -36,7 +36,7 @@ func (i *intake) take(c *candidate) {
 	switch {
 	case !i.j.believed(s.node):
 		i.refuse(c, event.Untrusted)
-	case e.Lamport > max(i.clock, i.j.stamp)+i.j.cfg.Limits.LamportLead:
+	case e.Lamport > i.j.ceiling():
 		i.refuse(c, event.ClockAhead)
 	case e.Lamport < end.lamport+(e.Seq-end.seq): // stamps rise by 1 at least
 		i.refuse(c, event.ClockBehind)
@@ -150,7 +150,6 @@ func (i *intake) accept(s *course, c *candidate) bool {
 		i.j.forsake()
 	}
 	s.extend(c)
-	i.clock = max(i.clock, e.Lamport)
 	i.accepted = append(i.accepted, c)
 	i.counts[s.node]++
 	i.bytes += int64(len(e.Raw))
@@ -225,6 +224,7 @@ func (i *intake) wait(s *course, c *candidate) {
 	if n := i.end(s).seq; e.Seq > n && e.Seq-n > uint64(lim.Pending) ||
 		len(j.waiting.streams[e.Stream]) >= lim.Pending ||
 		j.waiting.total >= lim.PendingTotal ||
+		j.waiting.nodes[s.node] >= lim.NodePending ||
 		!i.room(s, j.waiting.nodes[s.node]) {
 		i.refuse(c, event.Capacity)
 		return

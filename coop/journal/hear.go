@@ -44,7 +44,7 @@ func (j *Journal) hear(b *event.Beat, take func(*life), word time.Duration) bool
 	if !j.wantsLocked(b, word) {
 		return false
 	}
-	if lead := j.cfg.Limits.LamportLead; b.Lamport <= j.stamp+lead {
+	if b.Lamport <= j.ceiling() {
 		j.stamp = max(j.stamp, b.Lamport)
 	}
 	if b.Stream == j.own.stream {
@@ -121,10 +121,12 @@ func (j *Journal) second(l *life) {
 func (j *Journal) Welcome(clock uint64) bool {
 	j.lock()
 	defer j.unlock()
-	if clock > event.MaxInt/2 || j.settled && clock > j.stamp+j.cfg.Limits.LamportLead {
+	if clock > event.MaxInt/2 || j.settled && clock > j.ceiling() {
 		return false
 	}
 	j.stamp = max(j.stamp, clock)
-	j.settled = true
+	if !j.settled {
+		j.settled, j.ceil = true, ceiling{}
+	}
 	return true
 }

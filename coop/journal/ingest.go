@@ -59,7 +59,6 @@ func (i *intake) run(ctx context.Context) error {
 	defer func() { <-i.j.turnstile }()
 
 	i.j.lock()
-	i.clock = i.j.stamp
 	for _, c := range i.candidates {
 		if c != nil {
 			i.take(c)
@@ -89,7 +88,6 @@ type intake struct {
 	courses    map[ident.Stream]*course
 	order      []*course
 
-	clock    uint64
 	accepted []*candidate // in the order of the log
 	counts   map[ident.NodeID]int
 	bytes    int64 // of those accepted

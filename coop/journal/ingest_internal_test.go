@@ -135,10 +135,10 @@ func TestIngestRefusesByReason(t *testing.T) {
 		}},
 		{"untrusted", func(m *machine, _ []*event.Event) []byte { return m.line(eve, "e", 1)[0].Raw }},
 		{"clock_ahead", func(m *machine, b []*event.Event) []byte {
-			return m.sealBy(bob, b[0].Stream, 2, 10+1<<24+1, b[0], session("x")).Raw
+			return m.sealBy(bob, b[0].Stream, 2, 1<<24+1, b[0], session("x")).Raw
 		}},
 		{"accepted", func(m *machine, b []*event.Event) []byte { // at the bound
-			return m.sealBy(bob, b[0].Stream, 2, 10+1<<24, b[0], session("x")).Raw
+			return m.sealBy(bob, b[0].Stream, 2, 1<<24, b[0], session("x")).Raw
 		}},
 		{"clock_behind", func(m *machine, b []*event.Event) []byte {
 			return m.sealBy(bob, b[0].Stream, 2, b[0].Lamport, b[0], session("x")).Raw
@@ -333,6 +333,22 @@ func TestEventsWaitWithinTheirBounds(t *testing.T) {
 	}
 	wantOutcomes(t, m.ingest(j, e[0]), "accepted")
 	wantOutcomes(t, m.ingest(j, slices.Concat(b[4:], e[3:])...), "accepted", "accepted", "accepted", "accepted", "accepted", "accepted", "accepted", "accepted", "accepted")
+}
+
+// One believed key cannot take all places to wait from the others.
+func TestEachNodeHasItsShareOfThePlacesToWait(t *testing.T) {
+	m, bob, eve := newMachine(t, "ada"), keyOf(t, "bob"), keyOf(t, "eve")
+	m.cfg.Trust = trust(bob, eve)
+	m.cfg.Limits.NodePending, m.cfg.Limits.PendingTotal = 3, 8
+	j := m.start()
+	for i := range 5 { // a second event each, of streams that nobody else has heard of
+		want := "pending"
+		if i >= 3 {
+			want = "capacity"
+		}
+		wantOutcomes(t, m.ingest(j, m.line(eve, fmt.Sprint("e", i, "-"), 2)[1]), want)
+	}
+	wantOutcomes(t, m.ingest(j, m.line(bob, "b", 4)[1:]...), "pending", "pending", "pending")
 }
 
 func TestQuotasOfANode(t *testing.T) {

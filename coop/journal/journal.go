@@ -45,7 +45,8 @@ type Journal struct {
 	view     string                    // names the keys that are not believed though the log has events of them
 	grown    chan struct{}
 	stamp    uint64 // the highest stamp seen, pending ones included
-	settled  bool   // the clock is that of the others: somebody was heard of
+	ceil     ceiling
+	settled  bool // the clock is that of the others: somebody was heard of
 
 	started time.Duration // since boot
 	ticks   ticks

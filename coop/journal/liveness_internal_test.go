@@ -517,6 +517,34 @@ func TestBeatRaisesTheClockWithinTheLead(t *testing.T) {
 	wantLiveness(t, j, o.stream(), Live)
 }
 
+// A believed key raises the clock by the lead in a heartbeat, however much it
+// says: else it could use up all numbers, for ever and for everybody.
+func TestClockIsRaisedByTheLeadInAHeartbeat(t *testing.T) {
+	const lead = 1 << 24
+	m, j, o, pass := pair(t)
+	pass(event.DefaultLimits().Heartbeat) // a heartbeat begins
+	base := j.Health().Clock
+	raise := func(to uint64) {
+		t.Helper()
+		o.last = m.sealBy(o.key, o.stream(), o.last.Seq+1, to, o.last, session(fmt.Sprint("c", to)))
+		pass(time.Second)
+		told(j, o.beat(), 0)
+	}
+	raise(base + lead - 1)
+	raise(base + lead) // and no further
+	raise(base + lead + 1)
+	raise(base + 2*lead - 1)
+	if got := j.Health().Clock; got != base+lead {
+		t.Errorf("clock = %d after four beats in a heartbeat, want %d", got, base+lead)
+	}
+	wantOutcomes(t, m.ingest(j, m.sealBy(o.key, m.streamOf(o.key), 1, base+lead+1, nil, session("x"))), "clock_ahead")
+	pass(event.DefaultLimits().Heartbeat)
+	raise(base + 2*lead)
+	if got := j.Health().Clock; got != base+2*lead {
+		t.Errorf("clock = %d a heartbeat later, want %d", got, base+2*lead)
+	}
+}
+
 func TestOwnBeatSaysWhatIsSynced(t *testing.T) {
 	m, j, _ := peered(t)
 	if _, ok := j.Beat(); ok {
