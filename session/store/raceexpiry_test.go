@@ -56,8 +56,8 @@ func (v *valve) set(shut bool) error {
 
 // Owners on machines of their own, each of which falls silent in the middle of an
 // append for longer than its lease lasts, and wakes up when others have written:
-// it has given up before the server gave the session to another, its append and
-// its late renewals change nothing, and the history is that of one fenced log.
+// its lease has told it by its own clock, its append and its late renewals change
+// nothing, and the history is that of one fenced log.
 func TestOwnersExpire(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a lease on a server ends in real time")
