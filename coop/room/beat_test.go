@@ -31,7 +31,10 @@ func (f *fixture) pass(d time.Duration) {
 	f.Helper()
 	for d > 0 {
 		synctest.Wait()
-		step := min(d, time.Second)
+		step := d
+		if next, ok := f.clock.Next(); ok {
+			step = min(d, next)
+		}
 		f.clock.Advance(step)
 		d -= step
 	}
