@@ -128,7 +128,7 @@ func TestCrowdMissesNothing(t *testing.T) {
 		case storage.Replicas: // and for a server
 			last, batch = 2_000, 20
 		}
-		if testing.Short() {
+		if testing.Short() || raceDetector {
 			last = 1_000
 		}
 		counted := &counter{Backend: b}
