@@ -201,8 +201,10 @@ func (c *compaction) triggers() {
 	j, lim := c.j, c.j.cfg.Limits
 	c.over = c.policy.Force || j.arrivals.len() > lim.Events || len(j.heads) > lim.StreamsTrigger
 	streams := map[ident.NodeID]int{}
-	for s := range j.heads {
-		streams[s.Node()]++
+	for s := range j.heads { // as the quota counts them
+		if l := j.lives.byStream[s]; l == nil || !j.lives.succeeded(l) {
+			streams[s.Node()]++
+		}
 	}
 	c.crowded = map[ident.NodeID]bool{}
 	for n, k := range streams {

@@ -82,6 +82,34 @@ func (m *machine) acquire(k *ident.Key, s ident.Stream, prev *event.Event, stamp
 	return m.sealBy(k, s, prev.Seq+1, stamp, prev, event.ClaimAcquired{Session: sid, Scope: m.scope(path), Mode: event.ModeExclusive, Fences: fences})
 }
 
+// A machine that restarts every hour keeps its log: runs that a later one
+// succeeded do not fill its share, and it is no reason to compact.
+func TestSucceededRunsAreNoReasonToCompact(t *testing.T) {
+	m, bob := lasting(t, "ada"), keyOf(t, "bob")
+	m.cfg.Trust = trust(bob)
+	m.cfg.Limits.NodeTrigger = 4
+	j := m.start()
+	record := ident.NewRecord()
+	for run := range 10 {
+		e := m.sealBy(bob, m.streamOf(bob), 1, uint64(run+1), nil, event.StreamSucceeded{Record: record, Run: uint64(run + 1)})
+		wantOutcomes(t, m.ingest(j, e), "accepted")
+	}
+	m.append(j, session("a1"))
+	m.clock.Advance(pastSilence)
+	wantDropped(t, m.compact(j, Policy{}))
+
+	var ended []ident.Stream // each of a record of its own
+	for run := range 3 {
+		s := m.streamOf(bob)
+		wantOutcomes(t, m.ingest(j, m.sealBy(bob, s, 1, uint64(run+20), nil, event.StreamSucceeded{Record: ident.NewRecord(), Run: 1})), "accepted")
+		ended = append(ended, s)
+	}
+	m.clock.Advance(pastSilence)
+	if got := m.compact(j, Policy{}).Streams; !slices.Contains(got, ended[0]) {
+		t.Errorf("dropped %v, want %v among them", got, ended[0])
+	}
+}
+
 func TestStreamInWhichNothingStandsIsDropped(t *testing.T) {
 	m, bob := lasting(t, "ada"), keyOf(t, "bob")
 	m.cfg.Trust = trust(bob)
