@@ -104,7 +104,9 @@ func (c *Core) report(r event.IngestReport) {
 	out := Report{Batch: c.reported, Accepted: r.Accepted, Duplicate: r.Duplicate, Pending: r.Pending, NotStored: r.NotStored, Rejected: r.Rejected}
 	blocked := c.unstored(r)
 	for _, b := range r.Blocked {
-		blocked[b.Stream] = b
+		if n, known := blocked[b.Stream]; !known || b.Seq < n.Seq {
+			blocked[b.Stream] = b
+		}
 	}
 	seen := map[ident.Stream]bool{}
 	for _, run := range c.arrived[0].Runs {
@@ -135,11 +137,24 @@ func (c *Core) unstored(r event.IngestReport) map[ident.Stream]event.Blocked {
 	return blocked
 }
 
+// lacking reports whether our disk did not take something that the peer sent.
+func (c *Core) lacking() bool {
+	for _, r := range c.refusing {
+		if r.refused.why == NotStored {
+			return true
+		}
+	}
+	return false
+}
+
 // refuse notes what of a stream is refused; Why is "" for nothing. What may come
 // right by itself is asked for again after an expiry, and later after twice the
-// time each.
+// time each; what came behind it and waits for it changes nothing.
 func (c *Core) refuse(s ident.Stream, b event.Blocked) {
 	r := c.rows[s]
+	if b.Why == event.Waiting && r.refused != nil && r.refused.wait > 0 && b.Seq == r.refused.seq {
+		return
+	}
 	if b.Why == "" {
 		r.refused = nil
 		delete(c.refusing, s)

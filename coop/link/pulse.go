@@ -17,8 +17,9 @@ type pulse struct {
 
 	ask    uint64 // number of our last ask
 	askDue bool
-	level  uint64 // the highest level that the peer told, until the journal has all before it
+	level  uint64 // the highest level that the peer told and that is not looked at, 0 for none
 	rounds uint64 // the highest level that counts
+	owed   bool   // a level did not count: one is asked for anew
 
 	joinEnd time.Duration
 	done    func() // of the first exchange, nil when it is over
@@ -61,6 +62,7 @@ func (c *Core) Tick(now time.Duration) {
 	c.beatDue, c.pingDue, c.tellDue = true, true, true
 	c.pull()
 	c.retry()
+	c.levelled()
 	c.voided()
 }
 
@@ -149,7 +151,8 @@ func (c *Core) takePong(raw []byte) error {
 }
 
 // Round asks the peer to say when it has sent all that it holds, and returns the
-// number by which Stats tells that it did.
+// number by which Stats tells that it did and that the journal has it, but for what
+// it refused. While our own disk does not take it the round goes on.
 func (c *Core) Round() uint64 {
 	c.ask, c.askDue = c.ask+1, true
 	return c.ask
@@ -183,13 +186,25 @@ func (c *Core) takeLevel(raw []byte) error {
 	return nil
 }
 
-// levelled ends a round once the journal has all that came before its level.
+// levelled ends a round once the journal has all that came before its level. What
+// our disk did not take we have not heard: once it is here the peer is asked again,
+// for more of it may be on its way.
 func (c *Core) levelled() {
-	if c.level == 0 || len(c.arrived) > 0 {
+	if len(c.arrived) > 0 || c.level == 0 && !c.owed {
 		return
 	}
-	c.rounds = c.level
-	c.joined()
+	level := c.level
+	c.level = 0
+	switch lacking := c.lacking(); {
+	case lacking:
+		c.owed = true
+	case c.owed:
+		c.owed = false
+		c.Round()
+	default:
+		c.rounds = max(c.rounds, level)
+		c.joined()
+	}
 }
 
 func (c *Core) join(done func()) {

@@ -238,6 +238,94 @@ func TestDroppedWaitersAreAskedForAgain(t *testing.T) {
 	}
 }
 
+// A round is not over while our own disk does not take what the peer sent, also when
+// others of the stream only wait for it, in the same batch or behind it. It is over
+// when all is here, whoever it comes from.
+func TestRoundGoesOnWhileTheDiskTakesNothing(t *testing.T) {
+	for _, tt := range []struct{ sameBatch, elsewhere bool }{{false, false}, {true, false}, {true, true}} {
+		a, b := duo()
+		a.Append(3, 100)
+		full, taken := false, 0
+		s := &scripted{Store: b, refuse: func(batch [][]byte) *event.IngestReport {
+			if !full {
+				return nil
+			}
+			r := all(batch, event.Outcome{Status: event.NotStored})
+			if taken++; taken > 1 {
+				r = all(batch, event.Outcome{Status: event.Pending})
+			}
+			if taken > 1 || tt.sameBatch {
+				r.Blocked = []event.Blocked{{Stream: a.Stream, Seq: 4, Why: event.Waiting}}
+			}
+			return r
+		}}
+		cfgs := [2]link.Config{linktest.ConfigOf(a, true), linktest.ConfigOf(b, false)}
+		cfgs[0].Limits.EventBatch = 2000
+		w := joinOn(t, time.Hour, cfgs, [2]link.Journal{a, s})
+		w.settle()
+		core := w.side[1].core
+		full = true
+		a.Append(20, 500) // several batches, of which some are under way at once
+		w.side[0].core.News()
+		n := core.Round()
+		w.settle()
+		w.pass(29 * time.Second)
+		if taken != link.Window {
+			t.Errorf("%+v: %d batches came, want %d", tt, taken, link.Window)
+		}
+		if core.Stats().Round >= n {
+			t.Errorf("%+v: the round is over, and nothing of it is stored", tt)
+		}
+		full = false
+		if tt.elsewhere {
+			b.Ingest(t.Context(), rawsOf(t, a))
+		}
+		w.until(time.Minute, func() bool { return core.Stats().Round >= n })
+		agree(t, a, b)
+		if tt.elsewhere && taken+1 < s.calls {
+			t.Errorf("%+v: what came from elsewhere was sent again", tt)
+		}
+	}
+}
+
+// rawsOf is all that s holds.
+func rawsOf(t *testing.T, s *linktest.Store) (raws [][]byte) {
+	held, err := s.Missing(event.Marks{}, 1<<20, func(ident.Stream) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range held {
+		raws = append(raws, e.Raw)
+	}
+	return raws
+}
+
+// The same for the first exchange; and what we refuse for what it is does not keep
+// a round open.
+func TestFirstExchangeGoesOnWhileTheDiskTakesNothing(t *testing.T) {
+	for _, o := range []event.Outcome{{Status: event.NotStored}, {Status: event.Rejected, Reason: event.Capacity}} {
+		a, b := duo()
+		a.Append(3, 100)
+		s := &scripted{Store: b, refuse: func(batch [][]byte) *event.IngestReport {
+			r := all(batch, o)
+			if o.Reason != "" {
+				r.Blocked = []event.Blocked{{Stream: a.Stream, Seq: 1, Why: o.Reason}}
+			}
+			return r
+		}}
+		w := joinOn(t, time.Hour, [2]link.Config{linktest.ConfigOf(a, true), linktest.ConfigOf(b, false)}, [2]link.Journal{a, s})
+		w.settle()
+		w.pass(time.Second)
+		if got, want := w.side[1].core.Stats().Joined, o.Reason != ""; got != want {
+			t.Errorf("%+v: the first exchange is over: %v, want %v", o, got, want)
+		}
+		w.pass(3 * time.Minute)
+		if !w.side[1].core.Stats().Joined {
+			t.Errorf("%+v: the first exchange has no bound", o)
+		}
+	}
+}
+
 // A batch that is being taken is judged by the trust there was: it is reported
 // before the refusals are void.
 func TestTrustChangesBehindTheBatchUnderWay(t *testing.T) {

@@ -131,6 +131,24 @@ func (w *wire) pass(d time.Duration) {
 	}
 }
 
+// until lets time go by until the very frame at which over holds.
+func (w *wire) until(atMost time.Duration, over func() bool) {
+	w.t.Helper()
+	for end := w.now + atMost; ; w.now += time.Second {
+		for _, s := range w.side {
+			s.core.Tick(w.now)
+		}
+		for !over() && (w.step(0) || w.step(1)) {
+		}
+		switch {
+		case over():
+			return
+		case w.now > end:
+			w.t.Fatalf("not within %v", atMost)
+		}
+	}
+}
+
 func (w *wire) news() {
 	w.t.Helper()
 	for _, s := range w.side {
