@@ -8,6 +8,7 @@ import (
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/fold"
 	"github.com/comity-dev/comity/coop/journal"
+	"github.com/comity-dev/comity/internal/vfs/vfstest"
 )
 
 // A daemon that starts finds the claim of a machine on its disk that it has not
@@ -337,5 +338,38 @@ func TestAwayForNearlyAnExpiry(t *testing.T) {
 		h.pass(28 * time.Second)
 		h.b.wake()
 		h.refused(h.b, "b0", api.ErrConflict, "src/a.go")
+	})
+}
+
+// Who slept and wakes with a full disk hears that its claim was taken, and cannot
+// take it in: it has not finished its round, and does not say yours. Once there is
+// space it learns what it lost. Found by seed 1673.
+func TestWokenHolderWithAFullDisk(t *testing.T) {
+	tell(t, func(h *history) {
+		h.meet(h.a, h.b)
+		h.open(h.a, "a0")
+		k := h.claims(h.a, "a0", "src/")
+		h.open(h.b, "b0")
+		h.wait(10 * time.Second)
+		h.a.halt(suspended)
+		h.wait(time.Minute)
+		h.claims(h.b, "b0", "src/a.go")
+		h.wait(time.Second)
+		h.a.disk.failing = true
+		h.a.disk.Fail(vfstest.Fault{At: h.a.disk.Ops(), Err: vfstest.ENOSPC, Kinds: []string{"write"}, Forever: true})
+		h.a.wake()
+		for range 25 { // one expiry bounds it
+			if got := h.checks(h.a, "a0", "src/a.go"); got != string(api.CodeGap) {
+				h.Fatalf("with a full disk it is told %s, want gap", got)
+			}
+			h.pass(time.Second)
+		}
+		h.a.repair()
+		h.wait(30 * time.Second)
+		if got := h.checks(h.a, "a0", "src/a.go"); got == api.CheckYours {
+			h.Error("it is told yours of what it lost")
+		}
+		h.stands(h.a, k, fold.StandingReleased)
+		h.agree([]*machine{h.a, h.b})
 	})
 }
