@@ -36,7 +36,8 @@ func (t ticks) wake(now, heartbeat, expiry time.Duration) time.Duration {
 // its boot-time clock; once its wall clock is set again, the gain tells. It is
 // added to the uptime, or all its beats would look too old ever after. What is no
 // longer than a heartbeat may be a wall clock that is set right, and counts once it
-// has added up to more.
+// has added up to more. A gap is what is longer than an expiry by the wall clock
+// too: the time before the pause and after it, in which no beat went out either.
 // take returns how long the run was away, by the clock that moved more.
 func (t *ticks) take(wall time.Time, boot, heartbeat, expiry time.Duration) (away time.Duration) {
 	if t.any {
@@ -44,10 +45,10 @@ func (t *ticks) take(wall time.Time, boot, heartbeat, expiry time.Duration) (awa
 		if t.small = max(0, t.small+gain); t.small > heartbeat {
 			t.extra, t.small = t.extra+t.small, 0
 		}
-		if boot-t.boot > gapOf(heartbeat, expiry) || gain > expiry {
+		away = max(boot-t.boot, wall.Sub(t.wall))
+		if boot-t.boot > gapOf(heartbeat, expiry) || away > expiry {
 			t.woke = boot
 		}
-		away = max(boot-t.boot, wall.Sub(t.wall))
 	}
 	t.any, t.wall, t.boot = true, wall, boot
 	return away
