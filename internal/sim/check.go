@@ -52,9 +52,9 @@ func (m *machine) checkState() {
 		for c := range s.Claims() {
 			st := s.Standing(c.Key, gone).State
 			if len(c.FencedBy) > 0 {
-				m.held.fenced[c.Key] = true
+				m.held.fenced[c.Key] = c.FencedBy
 			}
-			if m.held.fenced[c.Key] && s.Standing(c.Key, nil).State == fold.StandingHeld {
+			if len(m.held.fenced[c.Key]) > 0 && s.Standing(c.Key, nil).State == fold.StandingHeld {
 				fail(FencedForEver, "%s sees %s held, which was fenced", m.name, c.Key)
 			}
 			if st == fold.StandingHeld {
@@ -265,8 +265,8 @@ func (m *machine) checkGone(c fold.Claim) {
 	switch {
 	case m.heard[of.n] > 0 && heard < expiry:
 		fail(LivingUnfenced, "%s fences %s of %s, a beat of which was made %v ago and heard", m.name, c.Key, of.name, heard)
-	case m.w.now-m.awake < expiry:
-		fail(LivingUnfenced, "%s fences %s of %s, and listens since %v only", m.name, c.Key, of.name, m.w.now-m.awake)
+	case m.w.now-m.listens < expiry:
+		fail(LivingUnfenced, "%s fences %s of %s, and listens since %v only", m.name, c.Key, of.name, m.w.now-m.listens)
 	case m.w.now-m.held.knew[c.Stream] < expiry:
 		fail(LivingUnfenced, "%s fences %s of %s, of which it knows since %v only", m.name, c.Key, of.name, m.w.now-m.held.knew[c.Stream])
 	case of.runs(2*expiry) && of != m && m.w.link(m, of).sound() && m.w.now-m.w.link(m, of).since > 2*expiry:
@@ -280,7 +280,8 @@ func (m *machine) checkGone(c fold.Claim) {
 func (m *machine) runs(d time.Duration) bool { return m.running() && m.w.now-m.woken > d }
 
 // check asks whether a session may write a path. Who was away for so long that
-// others may have taken over does not say yours of what a peer took meanwhile.
+// others may have taken over does not say yours of what a peer took meanwhile, or
+// heard to be taken. What a key fences that is not believed here is not fenced.
 func (m *machine) check(a room.Actor, path string) {
 	reply, err := m.room.Check(context.Background(), a, api.CheckRequest{Paths: []string{path}})
 	m.said(fmt.Sprintf("%s asks for %s: %s", a.Session, path, reply.Verdict), err)
@@ -292,8 +293,10 @@ func (m *machine) check(a room.Actor, path string) {
 		fail(Works, "%s: yours by no claim: %+v", m.name, reply)
 	}
 	for _, p := range m.peers() {
-		at, fenced := p.held.ended[k]
-		if fenced && at < m.awake && m.gap.all[p.n] && m.w.now-m.awake < m.w.limits.Expiry-slack {
+		fenced := slices.ContainsFunc(p.held.ended[k], func(one ending) bool {
+			return one.at < m.awake && !m.w.facts.refused(m, one.by.Stream)
+		})
+		if fenced && m.gap.all[p.n] && m.w.now-m.awake < m.w.limits.Expiry-slack {
 			fail(NoStaleYes, "%s says that %s is %s's by %s, which %s fenced while it was away", m.name, path, a.Session, k, p.name)
 		}
 	}

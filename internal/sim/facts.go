@@ -3,6 +3,7 @@ package sim
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"github.com/comity-dev/comity/coop/event"
@@ -74,17 +75,24 @@ type holdings struct {
 	heads    map[ident.Stream]uint64
 	stamp    uint64                                  // the highest of them
 	cursor   string                                  // of a follower that has seen all of them
-	fenced   map[event.Key]bool                      // claims that were seen fenced
-	ended    map[event.Key]time.Duration             // claims that an event here fences, and since when in true time
+	fenced   map[event.Key][]event.Key               // claims that were seen fenced, and by what
+	ended    map[event.Key][]ending                  // claims that events here fence
 	knew     map[ident.Stream]time.Duration          // true time at which this run first knew a stream
 	tombs    map[ident.Stream]tomb                   // that it dropped and does not hold again
 	withheld map[ident.NodeID]map[event.Key][32]byte // of keys that it does not believe
 }
 
+// An ending is a claim that fences another, and since when it is held here in true
+// time.
+type ending struct {
+	by event.Key
+	at time.Duration
+}
+
 func newHoldings() *holdings {
 	return &holdings{
 		events: map[event.Key][32]byte{}, hashes: map[[32]byte]event.Key{}, heads: map[ident.Stream]uint64{}, reach: map[ident.Stream]uint64{},
-		fenced: map[event.Key]bool{}, ended: map[event.Key]time.Duration{}, knew: map[ident.Stream]time.Duration{},
+		fenced: map[event.Key][]event.Key{}, ended: map[event.Key][]ending{}, knew: map[ident.Stream]time.Duration{},
 		tombs: map[ident.Stream]tomb{}, withheld: map[ident.NodeID]map[event.Key][32]byte{},
 	}
 }
@@ -116,6 +124,9 @@ func (m *machine) reopened() {
 		}
 	}
 	m.held.fenced, m.held.stamp = had.fenced, max(m.held.stamp, had.stamp)
+	for k, by := range m.held.fenced { // when the folder is an older one, keys may not be believed any more
+		m.held.fenced[k] = slices.DeleteFunc(slices.Clone(by), func(by event.Key) bool { return m.distrusts[by.Stream.Node()] })
+	}
 	m.held.reached(had)
 	for s := range m.held.heads {
 		delete(m.held.tombs, s)
@@ -170,8 +181,8 @@ func (m *machine) arrived(e *event.Event, again bool) {
 	}
 	if b, ok := e.Body.(event.ClaimAcquired); ok {
 		for _, k := range b.Fences {
-			if _, known := h.ended[k]; !known {
-				h.ended[k] = m.w.now
+			if !slices.ContainsFunc(h.ended[k], func(one ending) bool { return one.by == e.Key() }) {
+				h.ended[k] = append(slices.Clip(h.ended[k]), ending{e.Key(), m.w.now})
 			}
 		}
 	}

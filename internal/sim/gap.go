@@ -19,8 +19,26 @@ type gap struct {
 	rounds map[int]uint64 // that were asked for on their cables
 }
 
+// A tick is when m last told its journal the time, by m's clocks.
+type tick struct {
+	any  bool
+	boot time.Duration
+	wall time.Time
+}
+
+// ticks goes before all that has the journal look at its clocks: who did that for
+// longer than an expiry not has listened since now only.
+func (m *machine) ticks() {
+	now := tick{true, m.clock.Boot(), m.clock.Now()}
+	if m.tick.any && max(now.boot-m.tick.boot, now.wall.Sub(m.tick.wall)) > m.w.limits.Expiry {
+		m.listens = m.w.now
+	}
+	m.tick = now
+}
+
 // lookForGap is done at every request and tick.
 func (m *machine) lookForGap() {
+	m.ticks()
 	m.j.Tick()
 	now, wall, expiry := m.clock.Boot(), m.clock.Now(), m.w.limits.Expiry
 	silent := max(now-m.gap.boot, wall.Sub(m.gap.wall))

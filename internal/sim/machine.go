@@ -56,6 +56,8 @@ type machine struct {
 	mate      map[int]*mate // what is known of the machines linked to
 	gap       gap
 	awake     time.Duration // true time since which it runs without a gap
+	tick      tick
+	listens   time.Duration // true time since which its journal was told the time again and again
 	woken     time.Duration // true time since which it was not halted at all
 	heard     map[int]time.Duration
 	held      *holdings
@@ -140,7 +142,7 @@ func (m *machine) start() {
 		},
 	}
 	m.mate, m.gap = map[int]*mate{}, gap{}
-	m.awake, m.woken = m.w.now, m.w.now
+	m.awake, m.woken, m.listens, m.tick = m.w.now, m.w.now, m.w.now, tick{}
 	r, err := room.Open(context.Background(), cfg)
 	if err != nil {
 		m.log("does not start: %v", err)
@@ -263,6 +265,7 @@ func (m *machine) upkeep() {
 
 // beat makes m's beat, and notes when that was in truth.
 func (m *machine) beat() *event.Beat {
+	m.ticks()
 	b, ok := m.j.Beat()
 	if !ok {
 		return nil

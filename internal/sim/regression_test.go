@@ -373,3 +373,84 @@ func TestWokenHolderWithAFullDisk(t *testing.T) {
 		h.agree([]*machine{h.a, h.b})
 	})
 }
+
+// A pause that is shorter than an expiry, and with the time around it longer: no
+// beat went out in all of it, and who was silent for so long hears the others for a
+// whole expiry before it takes any for gone. Found by seed 3859.
+func TestPauseThatIsAGapWithTheTimeAroundIt(t *testing.T) {
+	tell(t, func(h *history) {
+		h.meet(h.a, h.b)
+		h.open(h.a, "a0")
+		k := h.claims(h.a, "a0", "src/")
+		h.open(h.b, "b0")
+		h.wait(9 * time.Second)
+		h.disconnect(h.link(h.a, h.b))
+		h.wait(19 * time.Second) // to just before a heartbeat
+		h.b.halt(paused)
+		h.pass(28 * time.Second)
+		h.b.wake()
+		h.wait(15 * time.Second) // it has run for longer than an expiry since it heard the other
+		h.live(h.b, k, journal.Unknown)
+		h.refused(h.b, "b0", api.ErrConflict, "src/a.go")
+		h.wait(18 * time.Second)
+		h.claims(h.b, "b0", "src/a.go")
+	})
+}
+
+// What fences a claim counts as long as its author is believed: not any more in an
+// older state folder that is put back when that has ended. Found by seed 3049.
+func TestSetBackToWhenTheFencerWasBelieved(t *testing.T) {
+	tell(t, func(h *history) {
+		h.meet(h.a, h.b)
+		h.meet(h.a, h.c)
+		h.meet(h.b, h.c)
+		h.open(h.c, "c0")
+		k := h.claims(h.c, "c0", "src/")
+		h.open(h.b, "b0")
+		h.wait(time.Second)
+		h.c.kill()
+		h.wait(time.Minute)
+		h.claims(h.b, "b0", "src/a.go")
+		h.wait(time.Second)
+		h.stands(h.a, k, fold.StandingConflicted)
+		old := h.a.snapshot()
+		h.disconnect(h.link(h.a, h.b))
+		h.a.distrust(h.b, true)
+		h.a.setBack(old)
+		h.wait(time.Second)
+		h.stands(h.a, k, fold.StandingHeld)
+		h.a.distrust(h.b, false)
+		h.meet(h.a, h.b)
+		h.wait(10 * time.Second)
+		h.stands(h.a, k, fold.StandingConflicted)
+	})
+}
+
+// Who was away learns of a fence through somebody who believes its author; who does
+// not believe it has lost nothing, until it does. Found by seed 3907.
+func TestWokenHolderDoesNotBelieveTheFencer(t *testing.T) {
+	tell(t, func(h *history) {
+		h.a.distrust(h.b, true)
+		h.meet(h.a, h.c)
+		h.meet(h.b, h.c)
+		h.open(h.a, "a0")
+		h.claims(h.a, "a0", "src/")
+		h.open(h.b, "b0")
+		h.wait(10 * time.Second)
+		h.a.halt(stopped)
+		h.wait(time.Minute)
+		h.claims(h.b, "b0", "src/a.go")
+		h.wait(time.Second)
+		h.a.wake()
+		h.checks(h.a, "a0", "src/a.go")
+		h.wait(5 * time.Second)
+		if got := h.checks(h.a, "a0", "src/a.go"); got != api.CheckYours {
+			h.Errorf("it is told %s of what nobody took whom it believes", got)
+		}
+		h.a.distrust(h.b, false)
+		h.wait(10 * time.Second)
+		if got := h.checks(h.a, "a0", "src/a.go"); got == api.CheckYours {
+			h.Error("it is told yours of what it lost")
+		}
+	})
+}
