@@ -454,3 +454,24 @@ func TestWokenHolderDoesNotBelieveTheFencer(t *testing.T) {
 		}
 	})
 }
+
+// A pause right behind a beat is no gap when the machine was silent for less than an
+// expiry with it: it takes for gone whom it did not hear for one in which it ran.
+func TestPauseRightBehindABeat(t *testing.T) {
+	tell(t, func(h *history) {
+		h.meet(h.a, h.b)
+		h.open(h.a, "a0")
+		h.claims(h.a, "a0", "src/")
+		h.open(h.b, "b0")
+		h.wait(9 * time.Second)
+		h.disconnect(h.link(h.a, h.b))
+		h.wait(19 * time.Second)
+		h.b.sync()
+		h.b.beat()
+		h.b.halt(paused)
+		h.pass(27 * time.Second)
+		h.b.wake()
+		h.wait(15 * time.Second)
+		h.claims(h.b, "b0", "src/a.go")
+	})
+}
