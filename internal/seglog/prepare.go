@@ -49,7 +49,7 @@ func (p *preparer) want(l *Log, batch int64) {
 		return
 	}
 	size := l.sizeAfter(w.cap)
-	step := min(max(leastStep, batch*16), growStep)
+	step := min(max(leastStep, batch*8), growStep)
 	ready := min(size, (w.off-from)*size/(w.cap*5/8)+step)
 	p.mu.Lock()
 	defer p.mu.Unlock()
