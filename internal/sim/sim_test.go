@@ -125,3 +125,15 @@ func TestSameSeedSameTrace(t *testing.T) {
 		}
 	}
 }
+
+// A run over many seeds needs no more memory than one: what a world has open ends
+// with it.
+func TestRunLeavesNothingBehind(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for seed := uint64(1); seed <= 5; seed++ { // two machines each, at least
+		run(t, options(seed))
+	}
+	if left := runtime.NumGoroutine() - before; left > 3 { // one may be about to end
+		t.Errorf("%d goroutines are left", left)
+	}
+}

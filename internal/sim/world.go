@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -115,7 +116,20 @@ func Run(o Options) (r Result) {
 		w.check()
 	}
 	w.settle(o)
+	w.end()
 	return r
+}
+
+// end leaves nothing behind: each open log has a goroutine, which holds its world.
+func (w *World) end() {
+	for _, m := range w.machines {
+		if !m.up {
+			continue
+		}
+		m.up, m.disk.off = false, true
+		m.disk.PowerOff(m.disk.Ops())
+		_ = m.room.Close(context.Background()) // it cannot be clean
+	}
 }
 
 func tail(lines []string, n int) []string { return lines[max(0, len(lines)-n):] }
