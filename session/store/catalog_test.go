@@ -26,6 +26,11 @@ func damagedAt(seq uint64) func(storage.Record) (storage.Record, error) {
 	}
 }
 
+func causedBy(e event.Event, by event.Agency) event.Event {
+	e.Cause.Agency = by
+	return e
+}
+
 func TestCatalogFollowsTheSession(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	b := closing(t, memstore.New())
@@ -41,6 +46,8 @@ func TestCatalogFollowsTheSession(t *testing.T) {
 	}{
 		{ev(10), store.Idle, "session 10"},
 		{do(11, event.TurnStarted{Index: 1, Input: event.Text("\n  fix the build \nand more")}), store.Running, "fix the build"},
+		{journal.NewEventRecord(causedBy(in(event.TurnStarted{Index: 1, Input: event.Text("count the words")}, 31, event.Coordinates{Loop: id(7), Turn: id(8)}), event.Machine)), store.Running, "fix the build"},
+		{journal.NewEventRecord(in(event.TurnEnded{Outcome: event.Done}, 32, event.Coordinates{Loop: id(7), Turn: id(8)})), store.Running, "fix the build"},
 		{do(12, event.GateOpened{Gate: id(900), Asks: gate.KindPermission}), store.Waiting, "fix the build"},
 		{note("1", "x"), store.Waiting, "fix the build"},
 		{do(13, event.GateResolved{Gate: id(900), Decision: decision}), store.Running, "fix the build"},
@@ -62,7 +69,7 @@ func TestCatalogFollowsTheSession(t *testing.T) {
 		}
 	}
 	e, _ := s.Entry(t.Context(), session)
-	if e.Events != 11 || e.Turns != 3 || e.Steps != 1 || e.Usage != (event.Usage{Input: 6, Output: 7}) {
+	if e.Events != 13 || e.Turns != 4 || e.Steps != 1 || e.Usage != (event.Usage{Input: 6, Output: 7}) {
 		t.Errorf("counts are %+v", e)
 	}
 	// It goes on over a restart, and over a crash behind the last row.
@@ -74,7 +81,7 @@ func TestCatalogFollowsTheSession(t *testing.T) {
 	seq := mustAppend(t, w, ev(22))
 	closed(t, w)
 	whole, err := s.Entry(t.Context(), session)
-	if err != nil || whole.Partial || whole.LastSeq != seq || whole.Events != 13 || whole.Turns != 4 || whole.State != store.Running {
+	if err != nil || whole.Partial || whole.LastSeq != seq || whole.Events != 15 || whole.Turns != 5 || whole.State != store.Running {
 		t.Errorf("behind a crash: %+v, %v", whole, err)
 	}
 	again, err := s.RepairCatalog(t.Context(), session)

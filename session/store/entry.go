@@ -26,8 +26,8 @@ const (
 // believed by anything that matters.
 type Entry struct {
 	Session event.ID `json:"session"`
-	// Title is the first line of the latest turn's input, or the session's own
-	// title, at most 80 characters.
+	// Title is the first line of the input of the latest turn that no machine
+	// caused, as a delegate's is, or the session's own title; at most 80 characters.
 	Title string `json:"title,omitempty"`
 	State State  `json:"state"`
 	// LastSeq is the last record that the entry knows of. Seq is where the journal
@@ -70,6 +70,9 @@ func (e *Entry) fold(ev event.Event) {
 		e.Turns++
 		e.open(&e.OpenTurns, ev.At.Turn)
 		for _, block := range b.Input {
+			if ev.Cause.Agency == event.Machine {
+				break // what one agent tells another
+			}
 			if t := title(block.Text); t != "" && block.Type == event.BlockText {
 				e.Title = t
 				break
