@@ -144,6 +144,9 @@ func TestHostileTextsInHTML(t *testing.T) {
 		if err := nested(got); err != nil {
 			t.Fatalf("%q: %v", s, err)
 		}
+		if title := regexp.MustCompile(`<title>(.*)</title>`).FindStringSubmatch(got); title == nil || strings.Contains(title[1], "<") {
+			t.Errorf("%q: the title of the page is %q: a browser shows markup in it as text", s, title)
+		}
 	}
 }
 

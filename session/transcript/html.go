@@ -69,7 +69,7 @@ func (p page) head(o *out, h head) {
 		`<meta name="viewport" content="width=device-width, initial-scale=1">`, "\n",
 		`<meta name="referrer" content="no-referrer">`, "\n",
 		`<meta name="color-scheme" content="light dark">`, "\n",
-		"<title>", title, "</title>\n<style>\n", pageCSS, "</style>\n</head>\n<body>\n<header>\n<h1>", title, "</h1>\n<dl>\n")
+		"<title>", html.EscapeString(inTitle(titleFor(h))), "</title>\n<style>\n", pageCSS, "</style>\n</head>\n<body>\n<header>\n<h1>", title, "</h1>\n<dl>\n")
 	for _, fact := range factsOf(h) {
 		o.str("<dt>", fact[0], "</dt><dd>", esc(fact[1]), "</dd>\n")
 	}
@@ -240,6 +240,14 @@ func esc(s string) string {
 	var b strings.Builder
 	o := &out{w: &b}
 	escTo(o, s)
+	return b.String()
+}
+
+// inTitle is s without the characters that steer what shows it: the title of a page
+// has no markup that could show them.
+func inTitle(s string) string {
+	var b strings.Builder
+	visible(s, func(run string) { b.WriteString(run) }, func(rune) { b.WriteByte(' ') })
 	return b.String()
 }
 
