@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -26,7 +27,7 @@ func (c Command) Check() error {
 	if !kind.is(c.Body) {
 		return &FieldError{Kind: k, Field: "body", Detail: fmt.Sprintf("is a %T", c.Body)}
 	}
-	if err := first(
+	if err := cmp.Or(
 		c.Agency.Check(k, "header.agency"),
 		c.Cause.Check(k, "header.cause"),
 		needID(k, "header.id", c.ID),
@@ -54,7 +55,7 @@ func (b UserInput) check() error {
 	default:
 		return &FieldError{Kind: k, Field: "body.phase", Detail: "unknown"}
 	}
-	return first(
+	return cmp.Or(
 		text(k, "body.attempt", b.Attempt, 0, MaxAttempt),
 		event.CheckContent(k, "body.content", b.Content),
 		mayID(k, "body.target", b.Target),
@@ -68,7 +69,7 @@ func (b SubagentResult) check() error {
 	default:
 		return &FieldError{Kind: k, Field: "body.outcome", Detail: "missing or unknown"}
 	}
-	return first(
+	return cmp.Or(
 		mayID(k, "body.call", b.Call),
 		event.CheckContent(k, "body.content", b.Content),
 		needID(k, "body.delegate", b.Delegate),
@@ -79,17 +80,17 @@ func (b SubagentResult) check() error {
 
 func (b ApproveToolCall) check() error {
 	k := KindApproveToolCall
-	return first(decided(k, gate.Decision{Action: gate.Approved, By: b.By, Scope: b.Scope}), mayID(k, "body.call", b.Call), needID(k, "body.gate", b.Gate))
+	return cmp.Or(decided(k, gate.Decision{Action: gate.Approved, By: b.By, Scope: b.Scope}), mayID(k, "body.call", b.Call), needID(k, "body.gate", b.Gate))
 }
 
 func (b DenyToolCall) check() error {
 	k := KindDenyToolCall
-	return first(decided(k, gate.Decision{Action: gate.Denied, By: b.By, Reason: b.Reason}), mayID(k, "body.call", b.Call), needID(k, "body.gate", b.Gate))
+	return cmp.Or(decided(k, gate.Decision{Action: gate.Denied, By: b.By, Reason: b.Reason}), mayID(k, "body.call", b.Call), needID(k, "body.gate", b.Gate))
 }
 
 func (b ProvideInput) check() error {
 	k := KindProvideInput
-	return first(decided(k, gate.Decision{Action: gate.Answered, By: b.By, Answers: b.Answers}), needID(k, "body.gate", b.Gate))
+	return cmp.Or(decided(k, gate.Decision{Action: gate.Answered, By: b.By, Answers: b.Answers}), needID(k, "body.gate", b.Gate))
 }
 
 func decided(kind string, d gate.Decision) error {
@@ -102,29 +103,29 @@ func decided(kind string, d gate.Decision) error {
 
 func (b CancelQueued) check() error {
 	k := KindCancelQueued
-	return first(needID(k, "body.command", b.Command), text(k, "body.reason", b.Reason, 0, event.MaxText))
+	return cmp.Or(needID(k, "body.command", b.Command), text(k, "body.reason", b.Reason, 0, event.MaxText))
 }
 
 func (b CancelDelegate) check() error {
 	k := KindCancelDelegate
-	return first(needID(k, "body.delegate", b.Delegate), text(k, "body.reason", b.Reason, 0, event.MaxText))
+	return cmp.Or(needID(k, "body.delegate", b.Delegate), text(k, "body.reason", b.Reason, 0, event.MaxText))
 }
 
 func (b Interrupt) check() error {
 	k := KindInterrupt
-	return first(text(k, "body.reason", b.Reason, 0, event.MaxText), mayID(k, "body.target", b.Target))
+	return cmp.Or(text(k, "body.reason", b.Reason, 0, event.MaxText), mayID(k, "body.target", b.Target))
 }
 
 func (b Shutdown) check() error { return text(KindShutdown, "body.reason", b.Reason, 0, event.MaxText) }
 
 func (b Compact) check() error {
 	k := KindCompact
-	return first(text(k, "body.instructions", b.Instructions, 0, event.MaxText), mayID(k, "body.target", b.Target))
+	return cmp.Or(text(k, "body.instructions", b.Instructions, 0, event.MaxText), mayID(k, "body.target", b.Target))
 }
 
 func (b ProcessNotification) check() error {
 	k := KindProcessNotification
-	return first(
+	return cmp.Or(
 		text(k, "body.exit", b.Exit, 0, event.MaxName),
 		text(k, "body.output", b.Output, 0, event.MaxError),
 		text(k, "body.process", b.Process, 1, event.MaxName),
@@ -154,15 +155,6 @@ func needID(kind, field string, id ID) error {
 func mayID(kind, field string, id ID) error {
 	if id != "" && !id.Valid() {
 		return &FieldError{Kind: kind, Field: field, Detail: "not an id: want a UUID with lower-case digits, not all zero"}
-	}
-	return nil
-}
-
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

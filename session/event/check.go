@@ -1,6 +1,9 @@
 package event
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Check reports whether e can be an event of a session: nil, an
 // *UnknownEventTypeError, or a *FieldError that names what is wrong.
@@ -22,11 +25,11 @@ func (ks *Kinds) Check(e Event) error {
 	if level < kind.Least || level > kind.Most {
 		return &FieldError{name, "header.at", fmt.Sprintf("reaches to level %d, want %d to %d", level, kind.Least, kind.Most)}
 	}
-	return first(e.Header.check(name), kind.check(e.Body))
+	return cmp.Or(e.Header.check(name), kind.check(e.Body))
 }
 
 func (h Header) check(kind string) error {
-	return first(
+	return cmp.Or(
 		text(kind, "header.agent", h.Agent, 0, MaxName),
 		h.At.check(kind, "header.at"),
 		h.Cause.Check(kind, "header.cause"),
@@ -39,7 +42,7 @@ func (c Coordinates) check(kind, field string) error {
 	if c.Step != "" && c.Turn == "" || c.Turn != "" && c.Loop == "" || c.Loop != "" && c.Session == "" {
 		return &FieldError{kind, field, "a coordinate is there without the one that it is in"}
 	}
-	return first(
+	return cmp.Or(
 		mayID(kind, field+".loop", c.Loop),
 		mayID(kind, field+".session", c.Session),
 		mayID(kind, field+".step", c.Step),
@@ -50,7 +53,7 @@ func (c Coordinates) check(kind, field string) error {
 // Check reports whether c can be stored under a field of a kind: nil, or a
 // *FieldError.
 func (c Cause) Check(kind, field string) error {
-	return first(
+	return cmp.Or(
 		c.Agency.Check(kind, field+".agency"),
 		c.At.check(kind, field+".at"),
 		mayID(kind, field+".command", c.Command),

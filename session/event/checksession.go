@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -9,7 +10,7 @@ import (
 
 func (b SessionStarted) check() error {
 	k := KindSessionStarted
-	return first(
+	return cmp.Or(
 		hexDigits(k, "body.config", b.Config, 64),
 		text(k, "body.model", b.Model, 0, MaxName),
 		text(k, "body.program", b.Program, 0, MaxName),
@@ -21,7 +22,7 @@ func (b SessionStarted) check() error {
 
 func (b SessionStopped) check() error {
 	k := KindSessionStopped
-	return first(text(k, "body.error", b.Error, 0, MaxError), text(k, "body.reason", b.Reason, 0, MaxText))
+	return cmp.Or(text(k, "body.error", b.Error, 0, MaxError), text(k, "body.reason", b.Reason, 0, MaxText))
 }
 
 func (b ConfigurationAdopted) check() error {
@@ -30,7 +31,7 @@ func (b ConfigurationAdopted) check() error {
 		return &FieldError{k, "body.drift", fmt.Sprintf("%d entries, limit %d", len(b.Drift), MaxDrifts)}
 	}
 	for _, d := range b.Drift {
-		if err := first(
+		if err := cmp.Or(
 			text(k, "body.drift.field", d.Field, 1, MaxName),
 			word(k, "body.drift.level", d.Level, DriftInfo, DriftWarn),
 			text(k, "body.drift.new", d.New, 0, MaxText),
@@ -39,7 +40,7 @@ func (b ConfigurationAdopted) check() error {
 			return err
 		}
 	}
-	return first(
+	return cmp.Or(
 		needDigest(k, "body.adopted", b.Adopted),
 		text(k, "body.by", b.By, 0, MaxName),
 		count(k, "body.epoch", b.Epoch, 1),
@@ -51,12 +52,12 @@ func (b ConfigurationAdopted) check() error {
 
 func (b ContextCompacted) check() error {
 	k := KindContextCompacted
-	return first(CheckContent(k, "body.summary", b.Summary), mayID(k, "body.through", b.Through))
+	return cmp.Or(CheckContent(k, "body.summary", b.Summary), mayID(k, "body.through", b.Through))
 }
 
 func (b AuditNoted) check() error {
 	k := KindAuditNoted
-	return first(
+	return cmp.Or(
 		text(k, "body.activity", b.Activity, 1, MaxName),
 		text(k, "body.error", b.Error, 0, MaxError),
 		text(k, "body.note", b.Note, 0, MaxError),
@@ -66,7 +67,7 @@ func (b AuditNoted) check() error {
 
 func (b GatePrepared) check() error {
 	k := KindGatePrepared
-	return first(
+	return cmp.Or(
 		mayID(k, "body.call", b.Call),
 		needID(k, "body.gate", b.Gate),
 		word(k, "body.asks", b.Asks, gate.KindPermission, gate.KindForm),
@@ -75,7 +76,7 @@ func (b GatePrepared) check() error {
 
 func (b GateOpened) check() error {
 	k := KindGateOpened
-	return first(
+	return cmp.Or(
 		mayID(k, "body.call", b.Call),
 		needID(k, "body.gate", b.Gate),
 		word(k, "body.asks", b.Asks, gate.KindPermission, gate.KindForm),
@@ -96,7 +97,7 @@ func (b GateResolved) check() error {
 
 func (b WorkspaceCheckpointed) check() error {
 	k := KindWorkspaceCheckpointed
-	return first(
+	return cmp.Or(
 		hexDigits(k, "body.base", b.Base, 40, 64),
 		needID(k, "body.checkpoint", b.Checkpoint),
 		text(k, "body.note", b.Note, 0, MaxText),
@@ -106,17 +107,17 @@ func (b WorkspaceCheckpointed) check() error {
 
 func (b WorkspaceRestored) check() error {
 	k := KindWorkspaceRestored
-	return first(needID(k, "body.checkpoint", b.Checkpoint), text(k, "body.note", b.Note, 0, MaxText))
+	return cmp.Or(needID(k, "body.checkpoint", b.Checkpoint), text(k, "body.note", b.Note, 0, MaxText))
 }
 
 func (b RestoreStarted) check() error {
 	k := KindRestoreStarted
-	return first(count(k, "body.epoch", b.Epoch, 1), count(k, "body.tip", b.Tip, 0))
+	return cmp.Or(count(k, "body.epoch", b.Epoch, 1), count(k, "body.tip", b.Tip, 0))
 }
 
 func (b RestoreDone) check() error {
 	k := KindRestoreDone
-	return first(
+	return cmp.Or(
 		mayID(k, "body.checkpoint", b.Checkpoint),
 		count(k, "body.delegates", b.Delegates, 0),
 		count(k, "body.gates", b.Gates, 0),

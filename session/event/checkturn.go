@@ -1,13 +1,15 @@
 package event
 
+import "cmp"
+
 func (b TurnStarted) check() error {
 	k := KindTurnStarted
-	return first(count(k, "body.index", b.Index, 1), CheckContent(k, "body.input", b.Input))
+	return cmp.Or(count(k, "body.index", b.Index, 1), CheckContent(k, "body.input", b.Input))
 }
 
 func (b TurnEnded) check() error {
 	k := KindTurnEnded
-	return first(
+	return cmp.Or(
 		text(k, "body.error", b.Error, 0, MaxError),
 		word(k, "body.outcome", b.Outcome, Done, Failed, Interrupted, Rejected),
 		b.Usage.check(k),
@@ -16,7 +18,7 @@ func (b TurnEnded) check() error {
 
 func (b StepDone) check() error {
 	k := KindStepDone
-	return first(
+	return cmp.Or(
 		count(k, "body.index", b.Index, 1),
 		text(k, "body.model", b.Model, 0, MaxName),
 		text(k, "body.stop", b.Stop, 0, MaxName),
@@ -25,7 +27,7 @@ func (b StepDone) check() error {
 }
 
 func (u Usage) check(kind string) error {
-	return first(
+	return cmp.Or(
 		count(kind, "body.usage.cache_read", u.CacheRead, 0),
 		count(kind, "body.usage.cache_write", u.CacheWrite, 0),
 		count(kind, "body.usage.input", u.Input, 0),
@@ -35,7 +37,7 @@ func (u Usage) check(kind string) error {
 
 func (b MessageAdded) check() error {
 	k := KindMessageAdded
-	return first(
+	return cmp.Or(
 		CheckContent(k, "body.content", b.Content),
 		word(k, "body.role", b.Role, RoleUser, RoleAssistant, RoleSystem),
 	)
@@ -43,17 +45,17 @@ func (b MessageAdded) check() error {
 
 func (b InputCancelled) check() error {
 	k := KindInputCancelled
-	return first(needID(k, "body.command", b.Command), text(k, "body.reason", b.Reason, 0, MaxText))
+	return cmp.Or(needID(k, "body.command", b.Command), text(k, "body.reason", b.Reason, 0, MaxText))
 }
 
 func (b TextStreamed) check() error {
 	k := KindTextStreamed
-	return first(text(k, "body.text", b.Text, 0, MaxEventBytes), word(k, "body.type", b.Type, BlockText, BlockThinking))
+	return cmp.Or(text(k, "body.text", b.Text, 0, MaxEventBytes), word(k, "body.type", b.Type, BlockText, BlockThinking))
 }
 
 func (b ToolCalled) check() error {
 	k := KindToolCalled
-	return first(
+	return cmp.Or(
 		needID(k, "body.call", b.Call),
 		text(k, "body.input", b.Input, 0, MaxEventBytes),
 		text(k, "body.name", b.Name, 1, MaxName),
@@ -63,7 +65,7 @@ func (b ToolCalled) check() error {
 
 func (b ToolFinished) check() error {
 	k := KindToolFinished
-	return first(
+	return cmp.Or(
 		needID(k, "body.call", b.Call),
 		count(k, "body.millis", b.Millis, 0),
 		word(k, "body.outcome", b.Outcome, ToolDone, ToolFailed, ToolDenied, ToolCancelled),
@@ -73,12 +75,12 @@ func (b ToolFinished) check() error {
 
 func (b ToolProgressed) check() error {
 	k := KindToolProgressed
-	return first(needID(k, "body.call", b.Call), text(k, "body.text", b.Text, 0, MaxEventBytes))
+	return cmp.Or(needID(k, "body.call", b.Call), text(k, "body.text", b.Text, 0, MaxEventBytes))
 }
 
 func (b DelegateStarted) check() error {
 	k := KindDelegateStarted
-	return first(
+	return cmp.Or(
 		text(k, "body.agent", b.Agent, 0, MaxName),
 		mayID(k, "body.call", b.Call),
 		needID(k, "body.loop", b.Loop),
@@ -89,7 +91,7 @@ func (b DelegateStarted) check() error {
 
 func (b DelegateDelivery) check() error {
 	k := KindDelegateDelivery
-	return first(
+	return cmp.Or(
 		needID(k, "body.command", b.Command),
 		needID(k, "body.loop", b.Loop),
 		word(k, "body.state", b.State, SteerReserved, ResolvedUnknown, ResolvedUntrackable),
@@ -98,7 +100,7 @@ func (b DelegateDelivery) check() error {
 
 func (b DelegateEnded) check() error {
 	k := KindDelegateEnded
-	return first(
+	return cmp.Or(
 		text(k, "body.error", b.Error, 0, MaxError),
 		needID(k, "body.loop", b.Loop),
 		word(k, "body.outcome", b.Outcome, Done, Failed, Interrupted, Rejected),

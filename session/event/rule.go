@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,15 +9,6 @@ import (
 )
 
 // The rules of fields. Each returns nil or a *FieldError.
-
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 func text(kind, field, s string, least, most int) error {
 	switch {
@@ -105,7 +97,7 @@ func (b Block) check(kind, field string) error {
 		if b.Text != "" {
 			return &FieldError{kind, field + ".text", "a file has none"}
 		}
-		return first(
+		return cmp.Or(
 			hexDigits(kind, field+".digest", b.Digest, 64),
 			text(kind, field+".media", b.Media, 0, MaxName),
 			text(kind, field+".name", b.Name, 0, MaxName),

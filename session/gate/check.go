@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -29,7 +30,7 @@ func (p *Permission) check() error {
 			return &FieldError{"permission.scopes", "an unknown scope, or one that is there twice"}
 		}
 	}
-	return first(
+	return cmp.Or(
 		text("permission.description", p.Description, 0, MaxText),
 		text("permission.input", p.Input, 0, MaxInput),
 		text("permission.tool", p.Tool, 1, MaxName),
@@ -65,7 +66,7 @@ func (f Field) check() error {
 		return tooMany("form.fields.choices", len(f.Choices), MaxChoices)
 	}
 	for i, c := range f.Choices {
-		if err := first(
+		if err := cmp.Or(
 			text("form.fields.choices.help", c.Help, 0, MaxText),
 			text("form.fields.choices.label", c.Label, 0, MaxName),
 			text("form.fields.choices.value", c.Value, 1, MaxName),
@@ -76,7 +77,7 @@ func (f Field) check() error {
 			return &FieldError{"form.fields.choices.value", "there twice"}
 		}
 	}
-	return first(
+	return cmp.Or(
 		text("form.fields.help", f.Help, 0, MaxText),
 		text("form.fields.label", f.Label, 0, MaxName),
 		text("form.fields.name", f.Name, 1, MaxName),
@@ -103,7 +104,7 @@ func (d Decision) Check() error {
 	if d.Action != Answered && len(d.Answers) > 0 {
 		return &FieldError{"answers", "only what was answered has them"}
 	}
-	return first(d.By.check(), text("audit", d.Audit, 0, MaxText), text("reason", d.Reason, 0, MaxText))
+	return cmp.Or(d.By.check(), text("audit", d.Audit, 0, MaxText), text("reason", d.Reason, 0, MaxText))
 }
 
 func (d Decider) check() error {
@@ -112,7 +113,7 @@ func (d Decider) check() error {
 	default:
 		return &FieldError{"by.kind", "missing or unknown"}
 	}
-	return first(text("by.name", d.Name, 0, MaxName), text("by.via", d.Via, 0, MaxName))
+	return cmp.Or(text("by.name", d.Name, 0, MaxName), text("by.via", d.Via, 0, MaxName))
 }
 
 func (s Scope) known() bool { return s == ScopeOnce || s == ScopeSession || s == ScopeProject }
@@ -168,13 +169,4 @@ func tooLong(field string, got, limit int) error {
 
 func tooMany(field string, got, limit int) error {
 	return &FieldError{field, fmt.Sprintf("%d entries, limit %d", got, limit)}
-}
-
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

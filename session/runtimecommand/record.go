@@ -1,6 +1,7 @@
 package runtimecommand
 
 import (
+	"cmp"
 	"fmt"
 	"unicode/utf8"
 
@@ -83,7 +84,7 @@ func (e *FieldError) Error() string { return e.Field + ": " + e.Detail }
 
 // Check reports whether a can be stored: nil, or a *FieldError.
 func (a Application) Check() error {
-	return first(
+	return cmp.Or(
 		outsideID("command_id", a.CommandID),
 		a.CommandKind.check(),
 		epoch("lease_epoch", a.LeaseEpoch),
@@ -93,7 +94,7 @@ func (a Application) Check() error {
 
 // Check reports whether d can be stored: nil, or a *FieldError.
 func (d Disposition) Check() error {
-	if err := first(
+	if err := cmp.Or(
 		epoch("attempt_epoch", d.AttemptEpoch),
 		outsideID("attempt_id", d.AttemptID),
 		outsideID("command_id", d.CommandID),
@@ -148,15 +149,6 @@ func runtimeID(id command.ID) error {
 func epoch(field string, n uint64) error {
 	if n == 0 || n > MaxEpoch {
 		return &FieldError{field, "missing, or above 2^53-1"}
-	}
-	return nil
-}
-
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }
