@@ -104,6 +104,19 @@ func Written(b []byte, v any) error {
 	return &StrictError{Reason: NotCanonical, Where: where}
 }
 
+// Version returns the member "v" of an object whose other members this build may
+// not know, 0 when there is none to be found: it tells a later version of a form
+// from what is no form.
+func Version(b []byte) uint64 {
+	var f struct {
+		V uint64 `json:"v"`
+	}
+	if json.Unmarshal(b, &f) != nil {
+		return 0
+	}
+	return f.V
+}
+
 func at(reason Reason, syntax *jsontext.SyntacticError, detail string) error {
 	return &StrictError{Reason: reason, Where: &Error{int(syntax.ByteOffset), detail}}
 }

@@ -72,6 +72,24 @@ func TestDecodeTakesOneForm(t *testing.T) {
 	}
 }
 
+func TestVersionIsFoundAmongWhatIsNotKnown(t *testing.T) {
+	for in, want := range map[string]uint64{
+		`{"new":{"deep":[1]},"v":7}`: 7,
+		`{ "v" : 2 }`:                2,
+		`{"new":1}`:                  0,
+		`{"v":-1}`:                   0,
+		`{"v":"7"}`:                  0,
+		`{"v":7,"v":8}`:              0,
+		`[7]`:                        0,
+		`{"v":7`:                     0,
+		``:                           0,
+	} {
+		if got := canon.Version([]byte(in)); got != want {
+			t.Errorf("Version(%s) = %d, want %d", in, got, want)
+		}
+	}
+}
+
 func TestStrictErrorTellsThePlace(t *testing.T) {
 	for in, want := range map[string]int{
 		goodForm + "{}":                    len(goodForm),

@@ -3,8 +3,6 @@ package gate
 import (
 	"errors"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/comity-dev/comity/internal/canon"
 )
 
@@ -77,7 +75,7 @@ func decode(subject string, b []byte, limit int, form any, version *uint64) erro
 		return &DecodeError{subject, TooLarge, nil}
 	}
 	if err := canon.Read(b, form); err != nil {
-		if v := peekVersion(b); v > Schema {
+		if v := canon.Version(b); v > Schema {
 			return &UnsupportedSchemaError{subject, v, Schema}
 		}
 		return refuse(subject, err)
@@ -92,18 +90,6 @@ func decode(subject string, b []byte, limit int, form any, version *uint64) erro
 		return refuse(subject, err)
 	}
 	return nil
-}
-
-// peekVersion returns the version of a form whose other members this build
-// does not read, 0 when there is none to be found.
-func peekVersion(b []byte) uint64 {
-	var f struct {
-		V uint64 `json:"v"`
-	}
-	if json.Unmarshal(b, &f) != nil {
-		return 0
-	}
-	return f.V
 }
 
 // refuse makes a DecodeError of what package canon returns.

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/comity-dev/comity/internal/canon"
 )
 
@@ -103,12 +101,14 @@ func decode(subject string, b []byte, form any, version *uint64, check func() er
 	if len(b) > MaxBytes {
 		return &DecodeError{subject, ReasonTooLarge, nil}
 	}
-	err := canon.Read(b, form)
-	if v := versionOf(b, err, *version); v > Schema {
-		return &UnsupportedSchemaError{subject, v, Schema}
-	}
-	if err != nil {
+	if err := canon.Read(b, form); err != nil {
+		if v := canon.Version(b); v > Schema {
+			return &UnsupportedSchemaError{subject, v, Schema}
+		}
 		return refuse(subject, err)
+	}
+	if *version > Schema {
+		return &UnsupportedSchemaError{subject, *version, Schema}
 	}
 	if *version == 0 {
 		return &DecodeError{subject, ReasonInvalid, &FieldError{"v", "missing"}}
@@ -120,21 +120,6 @@ func decode(subject string, b []byte, form any, version *uint64, check func() er
 		return refuse(subject, err)
 	}
 	return nil
-}
-
-// versionOf returns the version of bytes, also of those whose other members this build
-// does not read.
-func versionOf(b []byte, err error, v uint64) uint64 {
-	if err == nil {
-		return v
-	}
-	var f struct {
-		V uint64 `json:"v"`
-	}
-	if json.Unmarshal(b, &f) != nil {
-		return 0
-	}
-	return f.V
 }
 
 // refuse makes a DecodeError of what package canon returns.
