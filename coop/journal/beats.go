@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -122,16 +121,18 @@ func (j *Journal) SaveBeats(ctx context.Context) error {
 	if err := j.tryLock(ctx); err != nil {
 		return fmt.Errorf("wait for the journal: %w", err)
 	}
-	batches, err := j.queueBeats()
+	b, err := j.queueBeats()
 	j.unlock()
-	for _, b := range batches {
-		j.settle(b)
-		err = errors.Join(err, b.err)
+	if b == nil {
+		return err
 	}
-	return err
+	j.settle(b)
+	return b.err
 }
 
-func (j *Journal) queueBeats() ([]*batch, error) {
+// queueBeats queues, as one write, what has risen and the local rows that go along
+// with it; nil when nothing is due.
+func (j *Journal) queueBeats() (*batch, error) {
 	now := j.clock.Boot()
 	if now-j.saved < saveEvery {
 		return nil, nil
@@ -139,45 +140,50 @@ func (j *Journal) queueBeats() ([]*batch, error) {
 	if j.ended != nil {
 		return nil, &ReadOnlyError{j.ended}
 	}
-	var all []*batch
-	b, s := new(batch), savedBeats{clock: j.stamp, boot: j.clock.BootID()}
-	flush := func() {
-		if len(s.beats) > 0 {
-			j.saved = now
-			payload := s.encode()
-			j.waste += len(payload)
-			all = append(all, j.queue(b, [][]byte{j.seal.seal(RecordBeats, payload)}))
-		}
-		b, s.beats = new(batch), nil
+	b := &batch{rows: j.rowsDue()}
+	var recs [][]byte
+	for _, r := range b.rows { // first: their records are found by their place in the batch
+		recs = append(recs, j.seal.seal(RecordRow, r.encode()))
 	}
-	for _, stream := range slices.Sorted(maps.Keys(j.lives.byStream)) {
-		l := j.lives.byStream[stream]
-		if l.beat == nil || !l.measured || l.beat.Uptime <= l.saved {
-			continue
-		}
-		if len(s.beats) == maxSaved {
-			flush()
-		}
-		s.beats = append(s.beats, savedBeat{l.beat, l.difference, l.taken})
-		b.beats = append(b.beats, heard{l, l.beat.Uptime})
+	b.beats = j.beatsDue()
+	for some := range slices.Chunk(b.beats, maxSaved) {
+		payload := j.saving(some).encode()
+		j.waste += len(payload)
+		recs = append(recs, j.seal.seal(RecordBeats, payload))
 	}
-	flush()
-	return append(all, j.queueRows()...), nil
+	if len(recs) == 0 {
+		return nil, nil
+	}
+	j.saved = now
+	return j.queue(b, recs), nil
 }
 
-// queueRows writes the local rows that go along with beats.
-func (j *Journal) queueRows() []*batch {
+// beatsDue are the beats that rose since they were saved.
+func (j *Journal) beatsDue() []heard {
+	var due []heard
+	for _, stream := range slices.Sorted(maps.Keys(j.lives.byStream)) {
+		l := j.lives.byStream[stream]
+		if l.beat != nil && l.measured && l.beat.Uptime > l.saved {
+			due = append(due, heard{l, l.beat.Uptime})
+		}
+	}
+	return due
+}
+
+// saving is the record of some beats.
+func (j *Journal) saving(due []heard) savedBeats {
+	s := savedBeats{clock: j.stamp, boot: j.clock.BootID()}
+	for _, h := range due {
+		s.beats = append(s.beats, savedBeat{h.life.beat, h.life.difference, h.life.taken})
+	}
+	return s
+}
+
+// rowsDue are the local rows that go along with beats.
+func (j *Journal) rowsDue() []row {
 	rows := j.backRows()
 	if r, due := j.spokeRow(); due {
 		rows = append(rows, r)
 	}
-	if len(rows) == 0 {
-		return nil
-	}
-	var recs [][]byte
-	for _, r := range rows {
-		recs = append(recs, j.seal.seal(RecordRow, r.encode()))
-	}
-	j.saved = j.clock.Boot()
-	return []*batch{j.queue(&batch{rows: rows}, recs)}
+	return rows
 }

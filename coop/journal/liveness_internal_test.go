@@ -493,6 +493,41 @@ func TestSavedBeatsAreNoNewsAfterARestart(t *testing.T) {
 	}
 }
 
+// counting counts the writes that a log is given.
+type counting struct {
+	store
+	writes int
+}
+
+func (c *counting) Enqueue(turn uint64, reserve bool, recs ...[]byte) ticket {
+	c.writes++
+	return c.store.Enqueue(turn, reserve, recs...)
+}
+
+// What is due goes to the disk in one write, which is one sync: beats, and the
+// row that says when this node spoke. And a restart finds both.
+func TestSavedBeatsAndRowsAreOneWrite(t *testing.T) {
+	m, j, o, pass := pair(t)
+	m.append(j, session("a1"))
+	told(j, o.beat(), 0)
+	pass(saveEvery)
+	last := o.beat()
+	told(j, last, 0)
+	j.Beat()
+	counted := &counting{store: j.log}
+	j.log = counted
+	if err := j.SaveBeats(t.Context()); err != nil || counted.writes != 1 {
+		t.Errorf("SaveBeats = %v, in %d writes", err, counted.writes)
+	}
+	if j.rows.of(runRowKind, spokeRowKey) == nil {
+		t.Error("the row is not there")
+	}
+	j = m.start()
+	if told(j, last, 0) || j.rows.of(runRowKind, spokeRowKey) == nil {
+		t.Error("a restart does not find what was saved")
+	}
+}
+
 func TestBeatRaisesTheClockWithinTheLead(t *testing.T) {
 	m, j, o, pass := pair(t)
 	o.last = m.sealBy(o.key, o.stream(), 2, 5000, o.last, session("b2"))
