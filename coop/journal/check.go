@@ -149,6 +149,9 @@ func (i *intake) accept(s *course, c *candidate) bool {
 	if e.Stream == i.j.own.stream {
 		i.j.forsake()
 	}
+	if !s.moved && i.j.heads[e.Stream] == nil {
+		i.newcomers.add(e, i.j.lives.latest)
+	}
 	s.extend(c)
 	i.accepted = append(i.accepted, c)
 	i.counts[s.node]++
@@ -170,7 +173,7 @@ func (i *intake) room(s *course, waiting int) bool {
 		i.j.theirs+i.bytes >= i.j.cfg.Limits.ReloadBytes {
 		return false
 	}
-	return s.moved || i.j.streamRoom(s.stream)
+	return s.moved || i.j.streamRoom(s.stream, i.newcomers)
 }
 
 // drain takes what waited and comes next.

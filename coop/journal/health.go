@@ -54,6 +54,7 @@ type Health struct {
 	Failed   uint64 // own events that were not
 
 	Received   uint64                  // events of others taken since
+	Crowded    map[ident.NodeID]uint64 // events and beats refused since, of nodes that name more than MaxRuntimes runtimes
 	Duplicates uint64                  // handed in and held already
 	Rejected   map[event.Reason]uint64 // handed in and refused
 	Waiting    int                     // handed in and waiting for another event
@@ -108,7 +109,7 @@ func (j *Journal) Health() Health {
 		}
 		h.Forked[s] = f.seq
 	}
-	h.Rejected = maps.Clone(h.Rejected)
+	h.Rejected, h.Crowded = maps.Clone(h.Rejected), maps.Clone(h.Crowded)
 	h.Waiting, h.Blocked = j.waiting.total, j.waiting.blocked(j)
 	for _, d := range j.log.Damage() {
 		h.Damage = append(h.Damage, Damage{d.Segment, d.Offset, d.Length, Range{d.FirstIndex, d.LastIndex}, d.Reason})

@@ -87,7 +87,7 @@ func (j *Journal) wantsLocked(b *event.Beat, word time.Duration) bool {
 	if t != nil && t.measured && now-(t.difference+b.Uptime) >= expiry {
 		return false
 	}
-	return word < expiry && j.lives.room(b.Stream, j.cfg.Limits, now)
+	return word < expiry && j.streamRoom(b.Stream, newcomers{})
 }
 
 // alien reports whether a beat of our current stream is none that we made.

@@ -92,6 +92,8 @@ type intake struct {
 	counts   map[ident.NodeID]int
 	bytes    int64 // of those accepted
 	proofs   []*event.Event
+
+	newcomers newcomers
 }
 
 func newIntake(j *Journal, batch [][]byte) *intake {
@@ -101,6 +103,8 @@ func newIntake(j *Journal, batch [][]byte) *intake {
 		report:  event.IngestReport{Outcomes: make([]event.Outcome, len(batch))},
 		courses: map[ident.Stream]*course{},
 		counts:  map[ident.NodeID]int{},
+
+		newcomers: newcomers{nodes: map[ident.NodeID]*newcomer{}},
 	}
 }
 

@@ -117,11 +117,6 @@ func (j *Journal) outrun() {
 	j.forsake()
 }
 
-// streamRoom reports whether a stream may be held.
-func (j *Journal) streamRoom(s ident.Stream) bool {
-	return j.heads[s] != nil || j.lives.room(s, j.cfg.Limits, j.clock.Boot())
-}
-
 func (j *Journal) readOnly() error {
 	j.lock()
 	defer j.unlock()

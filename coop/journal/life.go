@@ -178,12 +178,12 @@ func (ls *lives) remove(s ident.Stream) *life {
 // room reports whether a stream that is not known yet may enter, by the bounds on
 // what others send. Of runs that are not held those count that were just heard:
 // nobody keeps others out by the names of runs that never were. Runs that a later
-// one succeeded do not count for their node.
-func (ls *lives) room(s ident.Stream, lim event.Limits, now time.Duration) bool {
+// one succeeded do not count for their node. Of a batch all and ofNode are on
+// their way in.
+func (ls *lives) room(s ident.Stream, lim event.Limits, now time.Duration, all, ofNode int) bool {
 	if ls.byStream[s] != nil {
 		return true
 	}
-	all, ofNode := 0, 0
 	for _, l := range ls.byNode[s.Node()] {
 		if l.held && !ls.succeeded(l) || l.fresh(now, lim.Expiry) {
 			ofNode++
@@ -192,7 +192,7 @@ func (ls *lives) room(s ident.Stream, lim event.Limits, now time.Duration) bool 
 	if ofNode >= lim.NodeStreams {
 		return false
 	}
-	if len(ls.byStream) < lim.Streams {
+	if len(ls.byStream)+all < lim.Streams {
 		return true
 	}
 	for _, l := range ls.byStream {

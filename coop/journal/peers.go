@@ -15,9 +15,10 @@ const (
 )
 
 // Peers are the runtimes other than ours of which this journal ever knew, by id:
-// also those whose streams were dropped. Silence takes none out; only Forget does,
-// until the runtime is heard again, and [Journal.SetTrust] for as long as its key is
-// not believed.
+// also those whose streams were dropped, at most MaxRuntimes of one node. Silence
+// takes none out; only Forget does, until the runtime is heard again, and
+// [Journal.SetTrust] when its key is not believed any more: believed again, it is a
+// peer by what is on disk or is heard.
 func (j *Journal) Peers() []ident.Runtime {
 	j.lock()
 	defer j.unlock()
@@ -63,9 +64,27 @@ func (j *Journal) backRows() (all []row) {
 	return all
 }
 
+// strangers deletes the rows of runtimes and streams whose keys are not believed:
+// what a key that was withdrawn named is not remembered either.
+func (j *Journal) strangers() (all []row) {
+	for _, kind := range []string{peerRowKind, forgotRowKind, silentRowKind} {
+		for _, name := range slices.Sorted(maps.Keys(j.rows.values[kind])) {
+			node := ident.Stream(name).Node()
+			if r, err := ident.ParseRuntime(name); err == nil {
+				node = r.Node
+			}
+			if !j.believed(node) {
+				all = append(all, row{kind, name, nil})
+			}
+		}
+	}
+	return all
+}
+
 // peers adds the rows of runtimes that are not held any more, or forgotten.
 func (c *compaction) peers() {
 	j := c.j
+	c.rows = append(c.rows, j.strangers()...)
 	left := map[ident.Runtime]int{}
 	for s := range j.heads {
 		left[s.Runtime()]++
@@ -77,9 +96,11 @@ func (c *compaction) peers() {
 		}
 		c.rows = append(c.rows, row{peerRowKind, r.String(), []byte("1")})
 	}
-	for r := range c.forget {
-		c.rows = append(c.rows, row{forgotRowKind, r.String(), []byte("1")}, row{peerRowKind, r.String(), nil})
+	for _, r := range slices.SortedFunc(maps.Keys(c.forget), ident.Runtime.Compare) {
 		delete(j.back, r)
+		if j.believed(r.Node) {
+			c.rows = append(c.rows, row{forgotRowKind, r.String(), []byte("1")}, row{peerRowKind, r.String(), nil})
+		}
 	}
 }
 

@@ -63,7 +63,7 @@ func (j *Journal) silences(due func(ident.Stream) bool) []row {
 		}
 	}
 	for s := range written {
-		if j.heads[ident.Stream(s)] == nil && j.withheld[ident.Stream(s)] == nil {
+		if j.heads[ident.Stream(s)] == nil && j.believed(ident.Stream(s).Node()) { // else a stranger's
 			all = append(all, row{silentRowKind, s, nil})
 		}
 	}

@@ -22,7 +22,8 @@ func (j *Journal) believed(n ident.NodeID) bool {
 //
 // When it returns, the streams of keys that are not believed any more are as if
 // they had never come: for the state, pages, marks, beats and liveness. Their
-// records stay on disk. Those of keys that are believed again are read back from
+// records stay on disk; that they were peers is forgotten, and where the disk does not
+// take that it is left to the next compaction. Those of keys that are believed again are read back from
 // there, as a restart would, and peers are asked for the rest by the marks. When
 // that changes which events there are, cursors given out before are refused with
 // CursorView, followers are woken to find that out, and Left and Observe are told
@@ -44,8 +45,12 @@ func (j *Journal) SetTrust(ctx context.Context, trust func(ident.NodeID) bool) e
 	j.trust.Store(&trust)
 	j.withdraw()
 	back := j.returning()
+	forgotten := j.queueStrangers()
 	j.unlock()
 
+	if forgotten != nil {
+		j.settle(forgotten)
+	}
 	var recs []seglog.Record
 	for _, index := range back {
 		if rec, err := j.log.Read(index); err == nil { // a damaged one is a gap, as after a restart
@@ -61,6 +66,20 @@ func (j *Journal) SetTrust(ctx context.Context, trust func(ident.NodeID) bool) e
 	}
 	j.wake()
 	return nil
+}
+
+// queueStrangers writes down that those who are not believed are no peers; nil when
+// nothing says that they are, or nothing can be written.
+func (j *Journal) queueStrangers() *batch {
+	rows := j.strangers()
+	if len(rows) == 0 || j.ended != nil {
+		return nil
+	}
+	var recs [][]byte
+	for _, r := range rows {
+		recs = append(recs, j.seal.seal(RecordRow, r.encode()))
+	}
+	return j.queue(&batch{rows: rows}, recs)
 }
 
 // withdraw takes out what others wrote who are not believed, and keeps in mind
@@ -80,6 +99,11 @@ func (j *Journal) withdraw() {
 	for s := range j.lives.byStream { // heard of alone
 		if !j.believed(s.Node()) {
 			j.setAside(j.lives.remove(s))
+		}
+	}
+	for r := range j.back {
+		if !j.believed(r.Node) {
+			delete(j.back, r)
 		}
 	}
 	for s, all := range j.waiting.streams {

@@ -122,6 +122,9 @@ func (r *Room) boundsCheck(h journal.Health) api.Check {
 		add(who, "events", tallies[n].Events+tallies[n].Waiting, lim.NodeEvents)
 		add(who, "runs that did not end", running[n], lim.NodeStreams)
 	}
+	for _, n := range slices.Sorted(maps.Keys(h.Crowded)) {
+		near = append(near, fmt.Sprintf("node %.8s: names more than %d runtimes, where one is all that a machine has; %s refused", n, journal.MaxRuntimes, number(h.Crowded[n], "event or beat")))
+	}
 	c := api.Check{Name: "bounds", State: api.CheckOK, Detail: fmt.Sprintf("%s, none near a bound", number(len(nodes), "node"))}
 	if len(nodes) > 0 {
 		most := tallies[nodes[0]]

@@ -7,6 +7,7 @@ import (
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/coop/journal"
 )
 
@@ -125,4 +126,12 @@ func TestDoctorTellsWhatIsNearABound(t *testing.T) {
 	f.take(far.claims(0, "zoe", "path:more"))
 	f.wantCheck("bounds", api.CheckWarn, fmt.Sprintf("node %.8s: 8 of 10 events", far.at.Stream.Node()))
 	f.but("bounds")
+	f.shut()
+	f.cfg.Journal.Limits.NodeEvents = 0
+	f.open()
+	for i := range journal.MaxRuntimes {
+		far.at = event.Header{Repo: far.at.Repo, Stream: ident.NewStream(far.at.Stream.Node(), ident.RuntimeID(fmt.Sprintf("%016x", i)), ident.NewInstance())}
+		f.j.Ingest(t.Context(), [][]byte{far.opens("eve").Raw})
+	}
+	f.wantCheck("bounds", api.CheckWarn, fmt.Sprintf("node %.8s: names more than 4 runtimes, where one is all that a machine has; ", far.at.Stream.Node()))
 }
