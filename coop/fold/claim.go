@@ -243,9 +243,9 @@ func (c *claim) weigh(s *State) {
 	if live != c.live {
 		enliven(c, live)
 		if live {
-			s.index.add(c)
+			s.index.Add(c, s.scopes.plan(c.scope))
 		} else {
-			s.index.remove(c)
+			s.index.Remove(c)
 		}
 		s.counted(c.ln.sess)
 		c.news = true

@@ -80,7 +80,7 @@ func (c *claim) view() Claim {
 // Claims yields the live claims, by key.
 func (s *State) Claims() iter.Seq[Claim] {
 	var all []*claim
-	for c := range s.index.all() {
+	for c := range s.index.All() {
 		all = append(all, c)
 	}
 	return claimViews(all)
@@ -108,5 +108,5 @@ func claimViews(all []*claim) iter.Seq[Claim] {
 
 // Meeting yields the live claims of any mode that set meets, by key.
 func (s *State) Meeting(set scope.Set) iter.Seq[Claim] {
-	return claimViews(slices.Collect(s.index.meeting(set)))
+	return claimViews(slices.Collect(s.index.Meeting(set.Plan())))
 }

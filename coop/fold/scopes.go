@@ -9,14 +9,22 @@ import (
 
 // A covered is a scope that claims have, each held once: a repository has few
 // places, and they are claimed over and over.
-type covered struct{ set scope.Set }
-
-type scopes struct {
-	seed maphash.Seed
-	held map[uint64]*covered
+type covered struct {
+	set  scope.Set
+	plan *scope.Plan // nil when it was not asked for lately
 }
 
-func newScopes() scopes { return scopes{maphash.MakeSeed(), map[uint64]*covered{}} }
+// maxPlans bounds the scopes whose plan is kept though no claim on them may live.
+const maxPlans = 512
+
+type scopes struct {
+	seed    maphash.Seed
+	held    map[uint64]*covered
+	planned []*covered // those with a plan, at most maxPlans
+	oldest  int        // of planned, once it is full
+}
+
+func newScopes() scopes { return scopes{seed: maphash.MakeSeed(), held: map[uint64]*covered{}} }
 
 func (s *scopes) of(set scope.Set) *covered {
 	var h maphash.Hash
@@ -30,7 +38,23 @@ func (s *scopes) of(set scope.Set) *covered {
 	if c := s.held[sum]; c != nil && slices.Equal(c.set, set) {
 		return c
 	}
-	c := &covered{set}
+	c := &covered{set: set}
 	s.held[sum] = c
 	return c
+}
+
+// plan is the plan of c's scope, made when it is not kept.
+func (s *scopes) plan(c *covered) *scope.Plan {
+	if c.plan != nil {
+		return c.plan
+	}
+	c.plan = c.set.Plan()
+	if len(s.planned) < maxPlans {
+		s.planned = append(s.planned, c)
+		return c.plan
+	}
+	s.planned[s.oldest].plan = nil
+	s.planned[s.oldest] = c
+	s.oldest = (s.oldest + 1) % maxPlans
+	return c.plan
 }

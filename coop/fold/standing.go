@@ -2,35 +2,11 @@ package fold
 
 import (
 	"container/heap"
-	"iter"
-	"maps"
 	"slices"
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
-	"github.com/comity-dev/comity/coop/scope"
 )
-
-// An index finds live claims by what they cover.
-type index struct {
-	sets *scope.Index[*claim]
-	live map[*claim]struct{}
-}
-
-func newIndex() index { return index{new(scope.Index[*claim]), map[*claim]struct{}{}} }
-
-func (x index) add(c *claim) {
-	x.sets.Add(c, c.scope.set)
-	x.live[c] = struct{}{}
-}
-
-func (x index) remove(c *claim) {
-	x.sets.Remove(c)
-	delete(x.live, c)
-}
-
-func (x index) all() iter.Seq[*claim]                { return maps.Keys(x.live) }
-func (x index) meeting(s scope.Set) iter.Seq[*claim] { return x.sets.Meeting(s) }
 
 // contends tells whether c can be held at all.
 func (c *claim) contends() bool { return c.live && !c.fenced && c.mode != advisory }
@@ -44,7 +20,7 @@ func (s *State) judge() {
 	w := &s.work
 	for len(w.queue) > 0 {
 		c := heap.Pop(&w.queue).(*claim)
-		w.met = slices.AppendSeq(w.met[:0], s.index.meeting(c.scope.set))
+		w.met = slices.AppendSeq(w.met[:0], s.index.Meeting(s.scopes.plan(c.scope)))
 		winner := c.beatenBy(w.met)
 		holds := c.contends() && winner == nil
 		if winner != s.winners[c] || holds != c.holds {
@@ -149,7 +125,7 @@ func (s *State) Standing(k event.Key, gone func(ident.Stream) bool) Standing {
 	}
 	v := Standing{State: StandingHeld}
 	var best *claim
-	for d := range s.index.meeting(c.scope.set) {
+	for d := range s.index.Meeting(s.scopes.plan(c.scope)) {
 		switch {
 		case d.ln.sess == c.ln.sess || j.out(d):
 		case !d.excludes(c):
@@ -213,7 +189,7 @@ func (j *judgement) held(d *claim) bool {
 		return h
 	}
 	h := true
-	for e := range j.s.index.meeting(d.scope.set) {
+	for e := range j.s.index.Meeting(j.s.scopes.plan(d.scope)) {
 		if e.order(&d.act) < 0 && e.excludes(d) && j.held(e) {
 			h = false
 			break

@@ -5,6 +5,7 @@ import (
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/coop/scope"
 )
 
 // Version is the fold version: two runtimes promise equal state for equal
@@ -21,7 +22,7 @@ type State struct {
 	runtimes  map[ident.Runtime]*runtime
 	handovers map[string]*handover
 	offers    map[*handover]struct{} // those that are open
-	index     index                  // live claims
+	index     scope.Index[*claim]    // live claims, by what they cover
 	words     map[string]*string     // reasons, each held once
 	whos      map[string]*who        // by text
 	whys      map[*string]*why       // by reason, those that say no more
@@ -40,7 +41,6 @@ func New() *State {
 		runtimes:  map[ident.Runtime]*runtime{},
 		handovers: map[string]*handover{},
 		offers:    map[*handover]struct{}{},
-		index:     newIndex(),
 		words:     map[string]*string{},
 		whos:      map[string]*who{},
 		whys:      map[*string]*why{},

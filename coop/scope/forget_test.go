@@ -10,8 +10,8 @@ func TestAnEmptyIndexHoldsNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.Add(i, Set{e})
-		x.Add(i+100, Set{e})
+		x.Add(i, Set{e}.Plan())
+		x.Add(i+100, Set{e}.Plan())
 	}
 	for i := range 200 {
 		x.Remove(i)

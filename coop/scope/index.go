@@ -1,6 +1,8 @@
 package scope
 
 import (
+	"iter"
+	"maps"
 	"slices"
 )
 
@@ -21,9 +23,9 @@ type Index[K comparable] struct {
 type row[K comparable] struct {
 	key   K
 	order uint64 // of Add
-	top   bool   // holds the whole repository by name
+	plan  *Plan
 	spots []spot[K]
-	names []string // of resources
+	one   [1]spot[K] // room for spots: most sets are one path
 }
 
 // A place is one folder or path name below its parent.
@@ -44,8 +46,7 @@ type place[K comparable] struct {
 type lodger[K comparable] struct {
 	row  *row[K]
 	spot int // in row.spots
-	alt  *alternative
-	tail string // of alt
+	way  *way
 }
 
 // A spot says where a lodger lives, so that it can leave without a search.
@@ -59,39 +60,36 @@ type spot[K comparable] struct {
 // Len is the number of keys held.
 func (x *Index[K]) Len() int { return len(x.rows) }
 
-// Add holds s under k, in place of what k held.
-func (x *Index[K]) Add(k K, s Set) {
+// All gives the keys held, in no order.
+func (x *Index[K]) All() iter.Seq[K] { return maps.Keys(x.rows) }
+
+// Add holds the set of p under k, in place of what k held.
+func (x *Index[K]) Add(k K, p *Plan) {
 	x.Remove(k)
 	if x.rows == nil {
 		x.rows = make(map[K]*row[K])
 		x.resources = make(map[string][]*row[K])
 	}
 	x.added++
-	r := &row[K]{key: k, order: x.added}
+	r := &row[K]{key: k, order: x.added, plan: p}
+	r.spots = r.one[:0]
 	x.rows[k] = r
-	for _, e := range s {
-		p := e.compile()
-		r.top = r.top || e == Entry{FormDir, "."}
-		if e.form == FormResource {
-			x.resources[p.key] = append(x.resources[p.key], r)
-			r.names = append(r.names, p.key)
-			continue
-		}
-		for i := range p.alts {
-			x.lodge(r, &p.alts[i])
-		}
+	for _, name := range p.names {
+		x.resources[name] = append(x.resources[name], r)
+	}
+	for i := range p.ways {
+		x.lodge(r, &p.ways[i])
 	}
 }
 
-func (x *Index[K]) lodge(r *row[K], a *alternative) {
+func (x *Index[K]) lodge(r *row[K], w *way) {
 	at := &x.root
-	for i := range a.prefix() {
-		at = at.enter(a.segments[i].key)
+	for i := range w.lead {
+		at = at.enter(w.segments[i].key)
 	}
-	form, name := a.shape(), a.anchor()
-	list := at.list(form, name)
-	r.spots = append(r.spots, spot[K]{at, form, name, len(*list)})
-	*list = append(*list, lodger[K]{r, len(r.spots) - 1, a, a.tail()})
+	list := at.list(w.form, w.name)
+	r.spots = append(r.spots, spot[K]{at, w.form, w.name, len(*list)})
+	*list = append(*list, lodger[K]{r, len(r.spots) - 1, w})
 }
 
 func (p *place[K]) list(form Form, anchor string) *[]lodger[K] {
@@ -146,7 +144,7 @@ func (x *Index[K]) Remove(k K) {
 		}
 		s.place.prune()
 	}
-	for _, name := range r.names {
+	for _, name := range r.plan.names {
 		left := slices.DeleteFunc(x.resources[name], func(o *row[K]) bool { return o == r })
 		if len(left) == 0 {
 			delete(x.resources, name)

@@ -2,6 +2,7 @@ package scope_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -30,6 +31,7 @@ func TestIndexAgreesWithMeets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var x scope.Index[int]
 		held := map[int]scope.Set{}
+		plans := map[string]*scope.Plan{} // one serves all that hold its set
 		var order []int
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			k := rapid.IntRange(0, 9).Draw(t, "k")
@@ -40,12 +42,17 @@ func TestIndexAgreesWithMeets(t *testing.T) {
 				continue
 			}
 			s := drawn.Draw(t, "s")
-			x.Add(k, s)
+			p := plans[fmt.Sprint(s)]
+			if p == nil {
+				p = s.Plan()
+				plans[fmt.Sprint(s)] = p
+			}
+			x.Add(k, p)
 			held[k] = s
 			order = append(order, k)
 		}
-		if x.Len() != len(held) {
-			t.Fatalf("Len() = %d, want %d", x.Len(), len(held))
+		if got, want := slices.Sorted(x.All()), slices.Sorted(maps.Keys(held)); !slices.Equal(got, want) || x.Len() != len(want) {
+			t.Fatalf("All() = %v of %d, want %v", got, x.Len(), want)
 		}
 		q := drawn.Draw(t, "query")
 		var want []int
@@ -54,7 +61,7 @@ func TestIndexAgreesWithMeets(t *testing.T) {
 				want = append(want, k)
 			}
 		}
-		if diff := cmp.Diff(want, slices.Collect(x.Meeting(q))); diff != "" {
+		if diff := cmp.Diff(want, slices.Collect(x.Meeting(q.Plan()))); diff != "" {
 			t.Fatalf("Meeting(%v) of %v (-want +got):\n%s", q, held, diff)
 		}
 		p := rapid.SampledFrom(paths).Draw(t, "path")
@@ -72,16 +79,19 @@ func TestIndexAgreesWithMeets(t *testing.T) {
 
 func TestIndexForgets(t *testing.T) {
 	var x scope.Index[string]
-	x.Add("one", mustSet(t, "path:a/b", "dir:a", "glob:a/*.go", "res:port/1"))
-	x.Add("two", mustSet(t, "dir:.", "res:port/1"))
+	x.Add("one", mustSet(t, "path:a/b", "dir:a", "glob:a/*.go", "res:port/1").Plan())
+	x.Add("two", mustSet(t, "dir:.", "res:port/1").Plan())
+	if got := slices.Collect(x.Covering(".")); !slices.Equal(got, []string{"two"}) {
+		t.Errorf("Covering(.) = %v, want [two]", got)
+	}
 	x.Remove("one")
 	x.Remove("one")
 	x.Remove("never")
-	if got := slices.Collect(x.Meeting(mustSet(t, "path:a/b", "res:port/1"))); !slices.Equal(got, []string{"two"}) {
+	if got := slices.Collect(x.Meeting(mustSet(t, "path:a/b", "res:port/1").Plan())); !slices.Equal(got, []string{"two"}) {
 		t.Errorf("Meeting = %v, want [two]", got)
 	}
-	x.Add("two", mustSet(t, "path:z"))
-	if got := slices.Collect(x.Meeting(mustSet(t, "path:a/b", "res:port/1"))); got != nil {
+	x.Add("two", mustSet(t, "path:z").Plan())
+	if got := slices.Collect(x.Meeting(mustSet(t, "path:a/b", "res:port/1").Plan())); got != nil {
 		t.Errorf("Meeting after two moved = %v, want none", got)
 	}
 	if got := slices.Collect(x.Covering("z")); !slices.Equal(got, []string{"two"}) || x.Len() != 1 {
@@ -93,10 +103,10 @@ func TestIndexForgets(t *testing.T) {
 func TestIndexChangesDuringAWalk(t *testing.T) {
 	var x scope.Index[int]
 	for i := range 10 {
-		x.Add(i, mustSet(t, fmt.Sprintf("path:a/%d", i)))
+		x.Add(i, mustSet(t, fmt.Sprintf("path:a/%d", i)).Plan())
 	}
 	var got []int
-	for k := range x.Meeting(mustSet(t, "dir:a")) {
+	for k := range x.Meeting(mustSet(t, "dir:a").Plan()) {
 		x.Remove(9 - k)
 		if got = append(got, k); len(got) == 3 {
 			break
@@ -136,7 +146,7 @@ func BenchmarkMeeting(b *testing.B) {
 	for _, n := range []int{1_000, 10_000} {
 		var x scope.Index[int]
 		for i, s := range mixedClaims(b, n) {
-			x.Add(i, s)
+			x.Add(i, s.Plan())
 		}
 		for _, q := range []struct{ name, stored string }{
 			{"path", "path:services/svc7/pkg3/file9.go"},
@@ -150,7 +160,7 @@ func BenchmarkMeeting(b *testing.B) {
 				b.ReportAllocs()
 				hits := 0
 				for b.Loop() {
-					for range x.Meeting(s) {
+					for range x.Meeting(s.Plan()) {
 						hits++
 					}
 				}
@@ -171,7 +181,7 @@ func BenchmarkAdd(b *testing.B) {
 	sets := mixedClaims(b, 10_000)
 	var x scope.Index[int]
 	for i := 0; b.Loop(); i++ {
-		x.Add(i%len(sets), sets[i%len(sets)])
+		x.Add(i%len(sets), sets[i%len(sets)].Plan())
 	}
 }
 

@@ -7,20 +7,17 @@ import (
 	"strings"
 )
 
-// Meeting gives the keys of all sets that s meets, each once, in the order in
+// Meeting gives the keys of all sets that p's meets, each once, in the order in
 // which they were added. The answer is that of Set.Meets for every one of them.
 // It is worked out before the first key is given; the index may change then.
-func (x *Index[K]) Meeting(s Set) iter.Seq[K] {
+func (x *Index[K]) Meeting(p *Plan) iter.Seq[K] {
 	return func(yield func(K) bool) {
 		var hits []*row[K]
-		for _, e := range s {
-			p := e.compile()
-			if e.form == FormResource {
-				hits = append(hits, x.resources[p.key]...)
-			}
-			for i := range p.alts {
-				hits = x.look(&p.alts[i], hits)
-			}
+		for _, name := range p.names {
+			hits = append(hits, x.resources[name]...)
+		}
+		for i := range p.ways {
+			hits = x.look(&p.ways[i], hits)
 		}
 		give(hits, yield)
 	}
@@ -34,7 +31,7 @@ func (x *Index[K]) Covering(path string) iter.Seq[K] {
 		switch {
 		case path == ".":
 			for _, l := range x.root.dirs {
-				if l.row.top {
+				if l.row.plan.top {
 					hits = append(hits, l.row)
 				}
 			}
@@ -43,7 +40,8 @@ func (x *Index[K]) Covering(path string) iter.Seq[K] {
 			for name := range strings.SplitSeq(key(path), "/") {
 				a.segments = append(a.segments, segment{key: name})
 			}
-			hits = x.look(&a, hits)
+			w := a.way()
+			hits = x.look(&w, hits)
 		}
 		give(hits, yield)
 	}
@@ -60,23 +58,21 @@ func give[K comparable](hits []*row[K], yield func(K) bool) {
 
 // A lookUp is the search for what one alternative meets.
 type lookUp[K comparable] struct {
-	alt  *alternative
-	form Form
-	tail string
+	*way
 	hits []*row[K]
 }
 
-func (x *Index[K]) look(a *alternative, hits []*row[K]) []*row[K] {
-	q := lookUp[K]{a, a.shape(), a.tail(), hits}
+func (x *Index[K]) look(w *way, hits []*row[K]) []*row[K] {
+	q := lookUp[K]{w, hits}
 	at := &x.root
-	for depth := range a.prefix() {
+	for depth := range w.lead {
 		q.take(at.dirs)
 		q.askGlobs(at, depth)
-		if at = at.below[a.segments[depth].key]; at == nil {
+		if at = at.below[w.segments[depth].key]; at == nil {
 			return q.hits
 		}
 	}
-	switch depth := a.prefix(); q.form {
+	switch depth := w.lead; q.form {
 	case FormPath:
 		q.take(at.paths)
 		q.take(at.dirs)
@@ -84,7 +80,7 @@ func (x *Index[K]) look(a *alternative, hits []*row[K]) []*row[K] {
 	case FormDir:
 		q.all(at)
 	default:
-		q.descend(at, a.closure(1<<depth), depth)
+		q.descend(at, w.closure(1<<depth), depth)
 	}
 	return q.hits
 }
@@ -101,7 +97,7 @@ func (q *lookUp[K]) askGlobs(at *place[K], depth int) {
 	switch {
 	case len(at.anchored) == 0:
 	case q.form == FormPath:
-		for _, s := range q.alt.segments[depth:] {
+		for _, s := range q.segments[depth:] {
 			if list := at.anchored[s.key]; list != nil {
 				q.ask(*list, depth)
 			}
@@ -118,10 +114,10 @@ func (q *lookUp[K]) askGlobs(at *place[K], depth int) {
 func (q *lookUp[K]) ask(list []lodger[K], depth int) {
 	for i := range list {
 		l := &list[i]
-		if !strings.HasSuffix(q.tail, l.tail) && !strings.HasSuffix(l.tail, q.tail) {
+		if !strings.HasSuffix(q.tail, l.way.tail) && !strings.HasSuffix(l.way.tail, q.tail) {
 			continue
 		}
-		if q.meets(l.alt, depth) {
+		if q.meets(l.way.alternative, depth) {
 			q.hits = append(q.hits, l.row)
 		}
 	}
@@ -129,10 +125,10 @@ func (q *lookUp[K]) ask(list []lodger[K], depth int) {
 
 func (q *lookUp[K]) meets(a *alternative, depth int) bool {
 	if q.form != FormPath {
-		return alternativesMeet(q.alt, a, nil)
+		return alternativesMeet(q.alternative, a, nil)
 	}
 	p := a.closure(1 << depth)
-	for _, s := range q.alt.segments[depth:] {
+	for _, s := range q.segments[depth:] {
 		if p = a.step(p, s.key, nil); p == 0 {
 			return false
 		}
@@ -156,13 +152,13 @@ func (q *lookUp[K]) all(at *place[K]) {
 
 // descend goes where a pattern can still match; p is never empty.
 func (q *lookUp[K]) descend(at *place[K], p places, depth int) {
-	if q.alt.accepts(p) {
+	if q.accepts(p) {
 		q.take(at.paths)
 	}
 	q.take(at.dirs)
 	q.askGlobs(at, depth)
 	for name, below := range at.below {
-		if next := q.alt.step(p, name, nil); next != 0 {
+		if next := q.step(p, name, nil); next != 0 {
 			q.descend(below, next, depth+1)
 		}
 	}

@@ -22,8 +22,8 @@ func TestReportedOverlapSeenFromOneSideOnly(t *testing.T) {
 				p[0], p[1] = p[1], p[0]
 			}
 			var x scope.Index[int]
-			x.Add(1, mustSet(t, p[0]))
-			if got := slices.Collect(x.Meeting(mustSet(t, p[1]))); !slices.Equal(got, []int{1}) {
+			x.Add(1, mustSet(t, p[0]).Plan())
+			if got := slices.Collect(x.Meeting(mustSet(t, p[1]).Plan())); !slices.Equal(got, []int{1}) {
 				t.Errorf("an index of %s: Meeting(%s) = %v, want [1]", p[0], p[1], got)
 			}
 			if _, ok := mustParse(t, p[0]).Meets(mustParse(t, p[1])); !ok {
@@ -133,7 +133,7 @@ func TestReportedPathsThatSkipChecks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.Add(i, s)
+		x.Add(i, s.Plan())
 		if !e.Covers(name) || !slices.Equal(slices.Collect(x.Covering(name)), []int{i}) {
 			t.Errorf("%s does not cover %q", e, name)
 		}
@@ -165,7 +165,7 @@ func ExampleIndex() {
 	var x scope.Index[string]
 	api, _ := scope.Dir("src/api")
 	s, _ := scope.NewSet(api)
-	x.Add("ada", s)
+	x.Add("ada", s.Plan())
 	for who := range x.Covering("src/api/x.go") {
 		fmt.Println(who)
 	}
