@@ -58,8 +58,12 @@ func (es *entries) search(seq uint64) int {
 // insert puts an event at i, nearly always the end.
 func (es *entries) insert(i int, h [32]byte, f fact) {
 	n := len(es.pages)
-	if n == 0 || len(es.pages[n-1].facts) == pageEntries {
+	switch {
+	case n == 0:
 		es.pages = append(es.pages, page{})
+		n++
+	case len(es.pages[n-1].facts) == pageEntries: // a long stream: it is going to fill the next one too
+		es.pages = append(es.pages, page{make([][32]byte, 0, pageEntries), make([]fact, 0, pageEntries)})
 		n++
 	}
 	p := &es.pages[n-1]

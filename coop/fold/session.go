@@ -72,12 +72,16 @@ func (x *session) things() []holder {
 func (x *session) id() ident.SessionID { return ident.SessionID{Runtime: x.rt.id, SID: x.sid} }
 
 func (s *State) line(st *stream, sid string) *line {
+	if st.latest != nil && st.latest.sess.sid == sid {
+		return st.latest
+	}
 	t := st.rt.session(sid).thread(st.rec)
 	ln := t.lines.find(st)
 	if ln == nil {
 		ln = &line{sess: t.sess, st: st, thread: t}
 		t.lines.add(ln)
 	}
+	st.latest = ln
 	return ln
 }
 

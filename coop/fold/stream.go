@@ -36,6 +36,7 @@ type stream struct {
 	ckpts      []*checkpoint     // those that name this stream, whoever wrote them
 	masks      []*checkpoint     // those of ckpts in force here
 	left       []event.Range     // the places that they leave, when there are any
+	latest     *line             // the one that was last asked for: a session mostly says more at once
 	rescan     bool              // it is being looked at again
 	opaque     int
 	unreadable int

@@ -82,6 +82,7 @@ func (t *thread) line(u *stream) *line {
 // take removes the lines of a stream from their threads and returns them; put
 // adds one to that of the record which its stream is now known to be of.
 func (st *stream) take() (taken []*line) {
+	st.latest = nil
 	for _, x := range st.rt.sessions {
 		t := x.find(st.rec)
 		if t == nil || t.line(st) == nil {
