@@ -60,7 +60,7 @@ func (w *Writer) Checkpoint(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		if busy == nil {
+		if busy == nil && !own.anew {
 			return own.err
 		}
 	}
@@ -70,8 +70,14 @@ func (w *Writer) Checkpoint(ctx context.Context) error {
 func (w *Writer) settleBooks() {
 	ctx, cancel := context.WithTimeout(context.Background(), w.s.o.AppendTimeout)
 	defer cancel()
-	if seal := w.index.beginSeal(w.tip, w.last); seal != nil {
+	for again := true; again; { // once more if the index had to be made anew
+		seal := w.index.beginSeal(w.tip, w.last)
+		if seal == nil {
+			break
+		}
+		own := w.index.sealing
 		seal(ctx)()()
+		again = own.anew
 	}
 	w.s.saveRow(ctx, w.n, w.summary.row())
 }

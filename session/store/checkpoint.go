@@ -22,6 +22,7 @@ type checkpoint struct {
 	Runs  []run          `json:"runs"`  // the older and longer first
 
 	revision uint64 // of the row
+	anew     bool   // there was one that was not believed: what is left of it goes
 }
 
 const checkpointVersion = 1
@@ -99,6 +100,9 @@ func (x *index) beginSeal(tip storage.Tip, last []byte) func(context.Context) (i
 				x.point.revision = moved.Revision
 			}
 			x.s.o.Trouble(fmt.Errorf("checkpoint of session %s: %w", x.n.id, err))
+			if lostShard(err) { // of a run that was to be merged: no later try could do it
+				own.anew = x.rebuild(ctx) == nil
+			}
 			return func() {}
 		}
 	}
@@ -113,6 +117,11 @@ func (x *index) seal(ctx context.Context, recs map[half]entry, was checkpoint, t
 	var old []storage.Digest
 	next := sorted(entries(recs))
 	n := len(recs)
+	if was.anew {
+		if err := x.clear(ctx); err != nil {
+			return p, nil, err
+		}
+	}
 	// A run is merged with those before it that are not twice as long, so that
 	// there are few and none is written more often than there are runs.
 	for len(p.Runs) > 0 && p.Runs[len(p.Runs)-1].Records < 2*n {

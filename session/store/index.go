@@ -33,6 +33,7 @@ type sealing struct {
 	recs map[half]entry
 	done chan struct{} // closed when it is over
 	err  error         // why it failed; read behind done
+	anew bool          // the index was made anew because of it; read behind done
 }
 
 // A half is the first half of a SHA-256: of what a record is remembered by, or
@@ -142,7 +143,7 @@ func (x *index) load(ctx context.Context, tip storage.Tip) error {
 			return err
 		}
 		x.s.o.Trouble(fmt.Errorf("checkpoint of session %s: %w; its journal is read from the beginning", x.n.id, err))
-		x.point = checkpoint{revision: x.point.revision}
+		x.point = checkpoint{revision: x.point.revision, anew: true}
 	}
 	return x.scan(ctx, x.point.Seq, tip.Seq)
 }
@@ -152,7 +153,7 @@ func (x *index) rebuild(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.s.o.OpenTimeout)
 	defer cancel()
 	tail, sealing, point, through := x.tail, x.sealing, x.point, x.through
-	x.point = checkpoint{revision: point.revision}
+	x.point = checkpoint{revision: point.revision, anew: true}
 	x.tail, x.sealing = make(map[half]entry), nil
 	if err := x.scan(ctx, 0, through); err != nil {
 		x.tail, x.sealing, x.point, x.through = tail, sealing, point, through

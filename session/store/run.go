@@ -111,7 +111,7 @@ func (x *index) readShard(ctx context.Context, d storage.Digest) ([]byte, error)
 		return nil, err
 	}
 	if len(b)%recordBytes != 0 {
-		return nil, fmt.Errorf("shard of %d bytes", len(b))
+		return nil, fmt.Errorf("shard of %d bytes: %w", len(b), errShard)
 	}
 	return b, nil
 }
