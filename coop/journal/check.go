@@ -150,7 +150,9 @@ func (i *intake) accept(s *course, c *candidate) bool {
 		i.j.forsake()
 	}
 	if !s.moved && i.j.heads[e.Stream] == nil {
-		i.newcomers.add(e, i.j.lives.latest)
+		l := i.j.lives.byStream[e.Stream]
+		heard := l != nil && l.fresh(i.j.clock.Boot(), i.j.cfg.Limits.Expiry)
+		i.newcomers.add(e, i.j.lives.latest, heard)
 	}
 	s.extend(c)
 	i.accepted = append(i.accepted, c)

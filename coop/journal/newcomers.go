@@ -27,9 +27,9 @@ type newcomer struct {
 }
 
 // add takes in a stream by the first event of it that is accepted. Of the runs of
-// one record the latest alone counts, as among those that are held.
-func (n *newcomers) add(e *event.Event, held map[lineOfRuns]uint64) {
-	n.streams++
+// one record the latest alone counts, as among those that are held; one that was just
+// heard counts for that already.
+func (n *newcomers) add(e *event.Event, held map[lineOfRuns]uint64, heard bool) {
 	node := n.nodes[e.Stream.Node()]
 	if node == nil {
 		node = &newcomer{records: map[lineOfRuns]bool{}, runtimes: map[ident.Runtime]bool{}}
@@ -41,7 +41,10 @@ func (n *newcomers) add(e *event.Event, held map[lineOfRuns]uint64) {
 	if first, ok := e.Body.(event.StreamSucceeded); ok && e.Seq == 1 {
 		line.record = first.Record
 	}
-	if line.record == "" || !node.records[line] && held[line] == 0 {
+	if !heard {
+		n.streams++
+	}
+	if !heard && (line.record == "" || !node.records[line] && held[line] == 0) {
 		node.runs++
 	}
 	node.records[line] = true

@@ -156,3 +156,22 @@ func TestTrustIsWithdrawnThoughTheDiskFails(t *testing.T) {
 		t.Errorf("%d rows are on disk, want the one that could not be taken out", n)
 	}
 }
+
+// A run that is heard before its first event comes counts once in the batch that
+// brings it.
+func TestRunThatWasHeardCountsOnce(t *testing.T) {
+	for _, change := range []func(*event.Limits){
+		func(l *event.Limits) { l.NodeStreams = 2 },
+		func(l *event.Limits) { l.Streams = 2 },
+	} {
+		m, bob := newMachine(t, "ada"), keyOf(t, "bob")
+		m.cfg.Trust = trust(bob)
+		change(&m.cfg.Limits)
+		j := m.start()
+		one, two, three := m.line(bob, "b", 1)[0], m.line(bob, "b", 1)[0], m.line(bob, "b", 1)[0]
+		if !told(j, (&origin{m: m, key: bob, last: one, clock: fake(j)}).beat(), 0) {
+			t.Fatal("a beat is not taken")
+		}
+		wantOutcomes(t, m.ingest(j, one, two, three), "accepted", "accepted", "capacity")
+	}
+}
