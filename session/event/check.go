@@ -43,22 +43,25 @@ func (c Coordinates) check(kind, field string) error {
 		return &FieldError{kind, field, "a coordinate is there without the one that it is in"}
 	}
 	return cmp.Or(
-		mayID(kind, field+".loop", c.Loop),
-		mayID(kind, field+".session", c.Session),
-		mayID(kind, field+".step", c.Step),
-		mayID(kind, field+".turn", c.Turn),
+		memberID(kind, field, "loop", c.Loop),
+		memberID(kind, field, "session", c.Session),
+		memberID(kind, field, "step", c.Step),
+		memberID(kind, field, "turn", c.Turn),
 	)
 }
 
 // Check reports whether c can be stored under a field of a kind: nil, or a
 // *FieldError.
 func (c Cause) Check(kind, field string) error {
+	if c == (Cause{}) {
+		return nil
+	}
 	return cmp.Or(
 		c.Agency.Check(kind, field+".agency"),
 		c.At.check(kind, field+".at"),
-		mayID(kind, field+".command", c.Command),
-		mayID(kind, field+".event", c.Event),
-		mayID(kind, field+".tool", c.Tool),
+		memberID(kind, field, "command", c.Command),
+		memberID(kind, field, "event", c.Event),
+		memberID(kind, field, "tool", c.Tool),
 	)
 }
 

@@ -22,14 +22,24 @@ type envelope struct {
 // Encode returns the stored form of e: equal events give equal bytes. The error is
 // what Check returns, or an *EphemeralNotPersistableError.
 func (ks *Kinds) Encode(e Event) ([]byte, error) {
-	if err := ks.Check(e); err != nil {
+	kind, err := ks.storable(e)
+	if err != nil {
 		return nil, err
+	}
+	var few [usualHeader]byte
+	return kind.encode(e, appendHeader(few[:0], &e.Header))
+}
+
+// storable returns the kind of e, if e can be stored.
+func (ks *Kinds) storable(e Event) (Kind, error) {
+	if err := ks.Check(e); err != nil {
+		return Kind{}, err
 	}
 	kind, _ := ks.Lookup(e.Body.Kind())
 	if kind.Class == Ephemeral {
-		return nil, &EphemeralNotPersistableError{kind.Name}
+		return Kind{}, &EphemeralNotPersistableError{kind.Name}
 	}
-	return kind.encode(e)
+	return kind, nil
 }
 
 // Decode is the inverse of Encode and takes nothing else. The error is a
@@ -68,7 +78,8 @@ func (ks *Kinds) Decode(b []byte) (Event, error) {
 	if err := ks.Check(e); err != nil {
 		return Event{}, &DecodeError{env.Kind, ReasonInvalid, err}
 	}
-	if again, err := kind.encode(e); err != nil || !bytes.Equal(again, b) {
+	var few [usualHeader]byte
+	if again, err := kind.encode(e, appendHeader(few[:0], &e.Header)); err != nil || !bytes.Equal(again, b) {
 		return Event{}, &DecodeError{env.Kind, ReasonNotCanonical, canon.Check(b)}
 	}
 	return e, nil
@@ -90,15 +101,12 @@ func (ks *Kinds) newer(b []byte) error {
 	return nil
 }
 
-// encode writes the members in their order; the two parts are canonical.
-func (k Kind) encode(e Event) ([]byte, error) {
+// encode writes the members in their order. e was checked; header is the form of
+// its header.
+func (k Kind) encode(e Event, header []byte) ([]byte, error) {
 	body, err := canon.Marshal(e.Body)
 	if err != nil {
 		return nil, &FieldError{k.Name, "body", err.Error()}
-	}
-	header, err := canon.Marshal(e.Header)
-	if err != nil {
-		return nil, &FieldError{k.Name, "header", err.Error()}
 	}
 	version := e.Schema
 	if version == 0 {

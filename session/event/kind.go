@@ -25,7 +25,7 @@ type Kind struct {
 
 	decode func(body []byte) (Body, error)
 	check  func(Body) error
-	public func(Header, Body) Body
+	public func(Header, Body) Body // nil: a body is public as it is
 }
 
 // Rules are those of a kind whose bodies are values of B. The zero Rules are those
@@ -72,12 +72,8 @@ func NewKind[B Body](r Rules[B]) Kind {
 		}
 		return r.Check(own)
 	}
-	k.public = func(h Header, b Body) Body {
-		own, ok := b.(B)
-		if !ok || r.Public == nil {
-			return b
-		}
-		return r.Public(h, own)
+	if r.Public != nil {
+		k.public = func(h Header, b Body) Body { return r.Public(h, b.(B)) } // check has seen that it is one
 	}
 	return k
 }

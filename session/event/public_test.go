@@ -3,6 +3,7 @@ package event_test
 import (
 	"bytes"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -32,6 +33,53 @@ func TestPublicFormIsAnEventAndItsOwnPublicForm(t *testing.T) {
 		}
 	}
 }
+
+// Both forms at once are those that are made one by one.
+func TestEncodeBoth(t *testing.T) {
+	own := registry(t, event.NewKind(event.Rules[secret]{
+		Check: func(b secret) error {
+			if b.Text == "" {
+				return errors.New("no text")
+			}
+			return nil
+		},
+		Public: func(_ event.Header, b secret) secret { return secret{strings.TrimPrefix(b.Text, "all of it")} },
+	}))
+	h := event.Header{ID: id(1), At: session}
+	for _, e := range append(full(), event.Event{}, event.Event{Header: h, Body: event.TurnStarted{}},
+		event.Event{Header: h, Body: secret{"a"}}, event.Event{Header: h, Body: secret{"all of it"}}, event.Event{Header: h, Body: secret{}}) {
+		wantStored, wantErr := own.Encode(e)
+		var wantPublic []byte
+		if wantErr == nil {
+			wantPublic, wantErr = own.Public(e)
+		}
+		var internal *event.NotPublicError
+		if errors.As(wantErr, &internal) {
+			wantErr = nil
+		} else if wantErr != nil {
+			wantStored = nil
+		}
+		stored, public, err := own.EncodeBoth(e)
+		if !bytes.Equal(stored, wantStored) || !bytes.Equal(public, wantPublic) || (public == nil) != (wantPublic == nil) {
+			t.Errorf("EncodeBoth(%+v) = %s, %s, want %s, %s", e, stored, public, wantStored, wantPublic)
+		}
+		if cause := errors.Unwrap(err); cause != nil {
+			err = cause // of the public form
+		}
+		if !reflect.DeepEqual(err, wantErr) {
+			t.Errorf("EncodeBoth(%+v) = %v, want %v", e, err, wantErr)
+		}
+	}
+	if _, err := own.Public(event.Event{Header: h, Body: secret{"all of it"}}); err == nil {
+		t.Error("a projection against the rule of its kind was taken")
+	}
+}
+
+type secret struct {
+	Text string `json:"text"`
+}
+
+func (secret) Kind() string { return "test.secret" }
 
 // What is withheld is in no public form, and what is not is in it.
 func TestPublicFormWithholds(t *testing.T) {

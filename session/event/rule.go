@@ -40,6 +40,15 @@ func mayID(kind, field string, id ID) error {
 	return nil
 }
 
+// memberID is mayID of a member of a field. Its name is made only for an error:
+// this is done several times for each event.
+func memberID(kind, field, member string, id ID) error {
+	if id == "" || id.Valid() {
+		return nil
+	}
+	return mayID(kind, field+"."+member, id)
+}
+
 func count(kind, field string, n, least uint64) error {
 	switch {
 	case n < least:
@@ -62,7 +71,7 @@ func hexDigits(kind, field, s string, lengths ...int) error {
 	if s == "" || slices.Contains(lengths, len(s)) && strings.Trim(s, "0123456789abcdef") == "" {
 		return nil
 	}
-	return &FieldError{kind, field, fmt.Sprintf("want one of %d lower-case hexadecimal digits", lengths)}
+	return &FieldError{kind, field, fmt.Sprintf("want one of %d lower-case hexadecimal digits", slices.Clone(lengths))}
 }
 
 func needDigest(kind, field, s string) error {
