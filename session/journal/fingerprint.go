@@ -27,15 +27,23 @@ func FingerprintOf(kind string, body []byte) Fingerprint {
 	return Fingerprint{kind, DigestOf(body)}
 }
 
-// fingerprint is that of a whole record. Every part is framed by its length or
-// is of fixed length, so that no two records are written alike.
-func fingerprint(f *Frame) Fingerprint {
-	kind := f.Family.String()
+// appendFingerprintKind appends the kind of f's fingerprint.
+func appendFingerprintKind(b []byte, f *Frame) []byte {
+	b = append(b, f.Family.String()...)
 	if f.Kind != "" {
-		kind += "/" + f.Kind
+		b = append(append(b, '/'), f.Kind...)
 	}
 	if f.Semantic != (Digest{}) {
-		return Fingerprint{kind + "?semantic", f.Semantic}
+		b = append(b, "?semantic"...)
+	}
+	return b
+}
+
+// fingerprintSum is the sum of f's fingerprint. Every part is framed by its
+// length or is of fixed length, so that no two records are written alike.
+func fingerprintSum(f *Frame) Digest {
+	if f.Semantic != (Digest{}) {
+		return f.Semantic
 	}
 	var few [128]byte
 	b := binary.LittleEndian.AppendUint16(few[:0], f.Schema)
@@ -47,7 +55,7 @@ func fingerprint(f *Frame) Fingerprint {
 		public := f.Public.digest()
 		b = append(b, public[:]...)
 	}
-	return Fingerprint{kind, DigestOf(b)}
+	return DigestOf(b)
 }
 
 // Parts returns what a Fingerprint consists of, for those who store one.

@@ -79,10 +79,24 @@ func (f Field) Size() uint64 {
 }
 
 // Fingerprint returns the fingerprint of the record that f holds.
-func (f *Frame) Fingerprint() Fingerprint { return fingerprint(f) }
+func (f *Frame) Fingerprint() Fingerprint {
+	return Fingerprint{string(appendFingerprintKind(nil, f)), fingerprintSum(f)}
+}
+
+// AppendFingerprint appends the parts of Fingerprint to b, with a zero byte
+// between kind and sum: for those who make a digest of them.
+func (f *Frame) AppendFingerprint(b []byte) []byte {
+	sum := fingerprintSum(f)
+	return append(append(appendFingerprintKind(b, f), 0), sum[:]...)
+}
 
 // IndexKey returns what the record is remembered by.
 func (f *Frame) IndexKey() string { return IndexKey(f.Family, f.Kind, f.ID) }
+
+// AppendIndexKey appends IndexKey to b.
+func (f *Frame) AppendIndexKey(b []byte) []byte {
+	return appendIndexKey(b, f.Family, f.Kind, f.ID)
+}
 
 // A FrameError reports bytes that are not a frame, or a frame that breaks
 // a rule of the format: something was damaged or wrongly written.

@@ -44,8 +44,13 @@ func (x *IdempotencyIndex) Len() int { return len(x.seen) }
 // IndexKey is what a record is remembered by: its family and, of opaque records,
 // its kind, before its id, so that equal ids of two families are two ids.
 func IndexKey(family Family, kind, id string) string {
+	return string(appendIndexKey(nil, family, kind, id))
+}
+
+func appendIndexKey(b []byte, family Family, kind, id string) []byte {
+	b = append(b, family.String()...)
 	if family == FamilyOpaque {
-		return family.String() + "/" + kind + ":" + id
+		b = append(append(b, '/'), kind...)
 	}
-	return family.String() + ":" + id
+	return append(append(b, ':'), id...)
 }

@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/comity-dev/comity/session/command"
@@ -79,6 +80,41 @@ func TestFingerprints(t *testing.T) {
 	kind, sum := fp(everyRecord()[journal.FamilyEvent]).Parts()
 	if journal.FingerprintOfParts(kind, sum) != fp(everyRecord()[journal.FamilyEvent]) {
 		t.Error("a fingerprint does not come back from its parts")
+	}
+}
+
+// What is appended is what is returned, for each family and with a digest.
+func TestAppendedKeysAndFingerprints(t *testing.T) {
+	recs := []journal.JournalRecord{journal.NewEventRecord(started(10)).WithDigest(journal.Digest{1})}
+	for _, rec := range everyRecord() {
+		recs = append(recs, rec)
+	}
+	for _, rec := range recs {
+		f := mustEncode(t, nil, rec)
+		if got := string(f.AppendIndexKey([]byte("x"))); got != "x"+f.IndexKey() || f.IndexKey() != journal.IndexKey(f.Family, f.Kind, f.ID) {
+			t.Errorf("key %q appended, %q returned", got, f.IndexKey())
+		}
+		kind, sum := f.Fingerprint().Parts()
+		if got := string(f.AppendFingerprint([]byte("x"))); got != "x"+kind+"\x00"+string(sum[:]) {
+			t.Errorf("fingerprint %q appended, %q and %v returned", got, kind, sum)
+		}
+	}
+}
+
+// A frame can be used again: nothing of the record before it stays.
+func TestEncodeIntoAUsedFrame(t *testing.T) {
+	for _, first := range everyRecord() {
+		for _, second := range everyRecord() {
+			f := new(journal.Frame)
+			for _, rec := range []journal.JournalRecord{first, second} {
+				if err := (*journal.Kinds)(nil).EncodeTo(f, session, rec); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if want := mustEncode(t, nil, second); !reflect.DeepEqual(f, want) {
+				t.Errorf("behind a %T: %+v, want %+v", first, f, want)
+			}
+		}
 	}
 }
 

@@ -31,14 +31,25 @@ type Kinds struct {
 // The error is a *RecordKindError when rec is of no family, or why its codec
 // refuses it.
 func (k *Kinds) Encode(sessionID event.ID, rec JournalRecord) (*Frame, error) {
+	f := new(Frame)
+	if err := k.EncodeTo(f, sessionID, rec); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// EncodeTo is Encode into a frame that is of no use any more. After an error f
+// holds nothing that can be used. Its two fields may be the same memory, and that
+// of rec.
+func (k *Kinds) EncodeTo(f *Frame, sessionID event.ID, rec JournalRecord) error {
 	if k == nil {
 		k = new(Kinds)
 	}
 	family, ok := familyOf(rec)
 	if !ok {
-		return nil, &RecordKindError{}
+		return &RecordKindError{}
 	}
-	f := &Frame{Family: family, ID: rec.IdempotencyID(), Schema: 1}
+	*f = Frame{Family: family, ID: rec.IdempotencyID(), Schema: 1}
 	var err error
 	switch r := rec.(type) {
 	case EventRecord:
@@ -64,15 +75,13 @@ func (k *Kinds) Encode(sessionID event.ID, rec JournalRecord) (*Frame, error) {
 		err = k.encodeOpaque(f, r)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	// What only the writer knows is filled in to see that the rest is right.
-	probe := *f
-	probe.Epoch, probe.Token, probe.Batch, probe.Of = 1, Token{1}, 1, 1
-	if err := probe.check(); err != nil {
-		return nil, err
-	}
-	return f, nil
+	f.Epoch, f.Token, f.Batch, f.Of = 1, Token{1}, 1, 1
+	err = f.check()
+	f.Epoch, f.Token, f.Batch, f.Of = 0, Token{}, 0, 0
+	return err
 }
 
 func (k *Kinds) encodeEvent(f *Frame, sessionID event.ID, r EventRecord) (err error) {
@@ -85,19 +94,16 @@ func (k *Kinds) encodeEvent(f *Frame, sessionID event.ID, r EventRecord) (err er
 	if err := sameSession(sessionID, r.ev.At.Session); err != nil {
 		return err
 	}
-	if f.Body.Bytes, err = k.Events.Encode(r.ev); err != nil {
-		return err
-	}
 	f.Semantic = r.digest
-	if r.ev.Visibility != event.Public {
-		return nil
+	if k.Project == nil {
+		f.Body.Bytes, f.Public.Bytes, err = k.Events.EncodeBoth(r.ev)
+	} else if f.Body.Bytes, err = k.Events.Encode(r.ev); err == nil && r.ev.Visibility == event.Public {
+		if f.Public.Bytes, err = k.Project(r.ev); err != nil {
+			err = fmt.Errorf("make the public form: %w", err)
+		}
 	}
-	project := k.Project
-	if project == nil {
-		project = k.Events.Public
-	}
-	if f.Public.Bytes, err = project(r.ev); err != nil {
-		return fmt.Errorf("make the public form: %w", err)
+	if err != nil {
+		return err
 	}
 	if f.Public.Bytes != nil {
 		f.HasPublic, f.Projection = true, max(k.Projection, 1)
