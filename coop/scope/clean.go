@@ -21,6 +21,9 @@ func tooLong(n int) string {
 // cleanText holds every form to one alphabet: UTF-8, NFC, nothing that a
 // terminal would obey instead of show.
 func cleanText(s string) (string, error) {
+	if s != "" && len(s) <= maxText && isPlain(s) {
+		return s, nil
+	}
 	if err := speakable(s); err != nil {
 		return "", err
 	}
@@ -31,6 +34,16 @@ func cleanText(s string) (string, error) {
 		return "", refuse(fmt.Sprintf("more than %d combining marks on one letter", maxMarks), "claim the folder above it")
 	}
 	return clean, nil
+}
+
+// isPlain tells whether s is visible ASCII and spaces: it has one spelling.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 func tooManyMarks(s string) bool {

@@ -412,3 +412,15 @@ func TestClassesUnderFolding(t *testing.T) {
 		}
 	}
 }
+
+// Of the characters that stand alone the controls are refused, each of them, and the
+// backslash in a path.
+func TestEveryControlCharacterIsRefused(t *testing.T) {
+	for r := rune(0); r < 0x250; r++ {
+		_, err := scope.Path("a" + string(r) + "b")
+		refused := r < 0x20 || 0x7f <= r && r < 0xa0 || r == '\\'
+		if (err != nil) != refused {
+			t.Errorf("Path with %U: %v, want it refused: %v", r, err, refused)
+		}
+	}
+}
