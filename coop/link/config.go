@@ -76,8 +76,10 @@ const (
 	// report.
 	Window = 2
 	// MaxStreams is how many streams a link remembers of what a peer tells. Of
-	// those that neither side has, more are passed over.
-	MaxStreams = 8192
+	// those that neither side has, more are passed over. It is more than two journals
+	// at their bounds can hold and have dropped, when those are all different ones:
+	// else events of a stream that was passed over would end each link between them.
+	MaxStreams = 12288
 	// vouch is how many events are sent behind one whose signature is not good, so
 	// that one of them may vouch for it.
 	vouch = 64

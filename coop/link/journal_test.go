@@ -37,6 +37,11 @@ type node struct {
 
 func newNode(t *testing.T, name string, booted time.Duration) *node {
 	t.Helper()
+	return newNodeWith(t, name, booted, func(*journal.Config) {})
+}
+
+func newNodeWith(t *testing.T, name string, booted time.Duration, change func(*journal.Config)) *node {
+	t.Helper()
 	seed := sha256.Sum256([]byte(name))
 	key, err := ident.KeyFromSeed(seed[:])
 	if err != nil {
@@ -47,10 +52,12 @@ func newNode(t *testing.T, name string, booted time.Duration) *node {
 		t.Fatal(err)
 	}
 	n := &node{t: t, key: key, clock: clock.NewFake(time.Unix(1e9, 0), booted, "boot"), deaf: map[ident.NodeID]bool{}, news: func() {}}
-	n.Journal, err = journal.OpenOn(t.Context(), journal.Config{
+	cfg := journal.Config{
 		Key: key, Repo: repo, Machine: name, Trust: func(id ident.NodeID) bool { return !n.deaf[id] },
 		Observe: func(journal.View, journal.Arrival, fold.Changes) { n.news() },
-	}, vfs.OS(), n.clock)
+	}
+	change(&cfg)
+	n.Journal, err = journal.OpenOn(t.Context(), cfg, vfs.OS(), n.clock)
 	if err != nil {
 		t.Fatal(err)
 	}
