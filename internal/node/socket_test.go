@@ -19,6 +19,7 @@ type running struct {
 	home  home.Home
 	clock *clock.Fake
 	ended chan error
+	over  chan struct{} // closed behind ended
 }
 
 func startDaemon(t *testing.T) *running {
@@ -28,12 +29,13 @@ func startDaemon(t *testing.T) *running {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	r := &running{home: home.Home{Dir: filepath.Join(dir, "state"), Socket: filepath.Join(dir, "run", "s")}, clock: newClock(), ended: make(chan error, 1)}
+	r := &running{home: home.Home{Dir: filepath.Join(dir, "state"), Socket: filepath.Join(dir, "run", "s")}, clock: newClock(), ended: make(chan error, 1), over: make(chan struct{})}
 	ready := make(chan struct{})
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		r.ended <- serve(ctx, Options{Home: r.home, Build: "b", Ready: func() { close(ready) }}, r.clock)
-		close(r.ended)
+		// Its time may run far ahead of it, which is no reason to leave.
+		r.ended <- serve(ctx, Options{Home: r.home, Build: "b", Idle: -1, Ready: func() { close(ready) }}, r.clock)
+		close(r.over)
 	}()
 	select {
 	case <-ready:
@@ -42,7 +44,7 @@ func startDaemon(t *testing.T) *running {
 	}
 	t.Cleanup(func() {
 		cancel()
-		<-r.ended
+		<-r.over
 	})
 	return r
 }
@@ -51,8 +53,13 @@ func startDaemon(t *testing.T) *running {
 func (r *running) until(t *testing.T, done func() bool) {
 	t.Helper()
 	for !done() {
-		if t.Context().Err() != nil {
-			t.Fatal("the test is over")
+		select {
+		case <-r.over:
+			if !done() {
+				t.Fatal("the daemon has ended")
+			}
+			return
+		default:
 		}
 		r.clock.Advance(glance)
 		runtime.Gosched()
