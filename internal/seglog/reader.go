@@ -85,5 +85,11 @@ func (r *Reader) From(index uint64) iter.Seq2[Record, error] { return r.s.From(i
 // Verify is Log.Verify.
 func (r *Reader) Verify() ([]Damage, error) { return r.s.Verify() }
 
+// Damage is Log.Damage.
+func (r *Reader) Damage() []Damage { return r.s.Damage() }
+
+// Slack is Log.Slack.
+func (r *Reader) Slack() ([]Damage, error) { return r.s.Slack() }
+
 // Close lets go of the files.
 func (r *Reader) Close() error { return r.s.close() }

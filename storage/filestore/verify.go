@@ -22,7 +22,7 @@ type VerifyReport struct {
 
 // A Finding is something that was stored and cannot be read back.
 type Finding struct {
-	What  string // "ledger", "row", "blob" or "log"
+	What  string // "ledger", "row", "blob", "log" or "index"
 	Name  string // of the ledger, row, or space
 	First uint64 // records of a ledger, or of the log, that are lost
 	Last  uint64
@@ -44,6 +44,9 @@ func (s *Store) Verify(ctx context.Context, progress func(done, total int64)) (V
 	s.mu.Unlock()
 	v := &verifier{s: s, ctx: ctx, x: x, progress: progress, total: s.logBytes()}
 	if err := v.log(); err != nil {
+		return v.report, err
+	}
+	if err := v.files(); err != nil {
 		return v.report, err
 	}
 	if err := v.blobs(); err != nil {
