@@ -67,7 +67,7 @@ var rooms = map[string][]string{
 	"internal/install":     {"internal/vfs", "internal/git"},
 	"internal/recorder":    {"api", "session/store", "session/journal", "session/event", "session/command", "session/gate", "internal/redact"},
 	"internal/node":        {"api", "coop/room", "coop/journal", "coop/mesh", "coop/ident", "session/store", "storage/filestore", "internal/recorder", "internal/httpapi", "internal/git", "internal/home", "internal/proc", "internal/clock", "internal/vfs"},
-	"internal/cli":         {"api", "client", "session/store", "session/journal", "session/transcript", "storage/filestore", "storage/natsstore", "internal/node", "internal/mcpserver", "internal/hooks", "internal/install", "internal/recorder", "internal/seglog", "internal/vfs", "internal/git", "internal/home"},
+	"internal/cli":         {"api", "client", "session/store", "session/event", "session/journal", "session/transcript", "storage", "storage/filestore", "storage/natsstore", "internal/node", "internal/mcpserver", "internal/hooks", "internal/install", "internal/recorder", "internal/seglog", "internal/vfs", "internal/git", "internal/home"},
 	"internal/sim":         {"api", "coop/*", "internal/clock", "internal/seglog", "internal/vfs", "internal/vfs/vfstest"},
 	"internal/sim/process": {"api", "client"},
 	"examples/*":           {"api", "client", "coop/*", "session/*", "storage/*"},

@@ -41,6 +41,9 @@ var (
 	ErrNoRepository    = errors.New("no repository")
 	ErrEmptyRepository = errors.New("repository without commits")
 	ErrShallow         = errors.New("shallow clone")
+	ErrNotFound        = errors.New("not found")
+	ErrExists          = errors.New("there already")
+	ErrDamaged         = errors.New("damaged")
 	ErrDamagedKey      = errors.New("damaged key file")
 	ErrDiskFull        = errors.New("disk full")
 	ErrReadOnly        = errors.New("read-only")
@@ -79,6 +82,9 @@ const (
 	CodeNoRepository    Code = "no_repository"
 	CodeEmptyRepository Code = "empty_repository"
 	CodeShallow         Code = "shallow_clone"
+	CodeNotFound        Code = "not_found"
+	CodeExists          Code = "exists"
+	CodeDamaged         Code = "damaged"
 	CodeDamagedKey      Code = "damaged_key"
 	CodeDiskFull        Code = "disk_full"
 	CodeReadOnly        Code = "read_only"
@@ -118,6 +124,9 @@ var kinds = map[Code]struct {
 	CodeUnknownClaim:    {ErrUnknownClaim, 404, 11},
 	CodeUnknownHandover: {ErrUnknownHandover, 404, 11},
 	CodeUnknownReview:   {ErrUnknownReview, 404, 11},
+	CodeNotFound:        {ErrNotFound, 404, 11},
+	CodeExists:          {ErrExists, 409, 10},
+	CodeDamaged:         {ErrDamaged, 500, 12},
 	CodeNoRepository:    {ErrNoRepository, 422, 1},
 	CodeEmptyRepository: {ErrEmptyRepository, 422, 1},
 	CodeShallow:         {ErrShallow, 422, 1},

@@ -116,6 +116,7 @@ func TestExitCodes(t *testing.T) {
 		{api.CodeConflict, 10}, {api.CodeNotOwn, 10}, {api.CodeFenced, 10}, {api.CodeUntrusted, 10}, {api.CodeSessionClosed, 10},
 		{api.CodeWaitedOut, 10}, {api.CodeCycle, 10}, {api.CodeGap, 10},
 		{api.CodeUnknownSession, 11}, {api.CodeUnknownClaim, 11}, {api.CodeUnknownHandover, 11}, {api.CodeUnknownReview, 11},
+		{api.CodeNotFound, 11}, {api.CodeExists, 10}, {api.CodeDamaged, 12},
 		{api.CodeNoRepository, 1}, {api.CodeEmptyRepository, 1}, {api.CodeShallow, 1}, {api.CodeDamagedKey, 1}, {api.CodeDiskFull, 1},
 		{api.CodeReadOnly, 1}, {api.CodeNewerFormat, 1}, {api.CodePoisoned, 1}, {api.CodeInternal, 1},
 		{api.CodeHeld, 13}, {api.CodeSocketPath, 13}, {api.CodeNetworkHome, 13}, {"code_of_a_newer_daemon", 1},

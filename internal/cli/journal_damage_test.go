@@ -48,7 +48,7 @@ func TestJournalWithDamage(t *testing.T) {
 		t.Errorf("verify: %+v", r)
 	}
 	r := f.run("journal", "show", "0", "--store", s.dir)
-	if r.code != 1 || !strings.HasPrefix(r.out, "1 ") || strings.Count(r.out, "\n") != 1 || !strings.Contains(r.errout, "comity journal verify") {
+	if r.code != 12 || !strings.HasPrefix(r.out, "1 ") || strings.Count(r.out, "\n") != 1 || !strings.Contains(r.errout, "comity journal verify") {
 		t.Errorf("show: %+v", r)
 	}
 	if r := f.run("journal", "show", "0", "--from", "3", "--store", s.dir); r.code != 0 || strings.Count(r.out, "\n") != 8 {
@@ -57,7 +57,7 @@ func TestJournalWithDamage(t *testing.T) {
 	dir := t.TempDir()
 	for _, command := range []string{"export", "transcript"} {
 		file := filepath.Join(dir, command)
-		if e := reply[failure](f, 1, "journal", command, "0", "-o", file, "--store", s.dir); e.Error.Hint == "" {
+		if e := reply[failure](f, 12, "journal", command, "0", "-o", file, "--store", s.dir); e.Error.Code != "damaged" || e.Error.Hint == "" {
 			t.Errorf("%s: %+v", command, e)
 		}
 	}
@@ -87,7 +87,7 @@ func TestJournalWithDamage(t *testing.T) {
 	if r := f.run("journal", "repair", "0", "--store", s.dir, "--to", copied); r.code != 0 || !strings.Contains(r.out, "1 dropped") {
 		t.Errorf("repair in words: %+v", r)
 	}
-	if e := reply[failure](f, 2, "journal", "repair", "0", "--store", s.dir, "--to", copied); !strings.Contains(e.Error.Hint, "--as") {
+	if e := reply[failure](f, 10, "journal", "repair", "0", "--store", s.dir, "--to", copied); e.Error.Code != "exists" || !strings.Contains(e.Error.Hint, "--as") {
 		t.Errorf("repair over a session: %+v", e)
 	}
 }
@@ -194,11 +194,14 @@ func TestJournalCarriesASession(t *testing.T) {
 	if r := f.run("journal", "list", "--store", store2); !strings.Contains(r.out, "1 turn  1 step  7 events  last record 10\n") {
 		t.Errorf("list: %+v", r)
 	}
-	if e := reply[failure](f, 2, "journal", "import", file, "--store", store2); !strings.Contains(e.Error.Hint, "--as ID") {
+	if e := reply[failure](f, 10, "journal", "import", file, "--store", store2); e.Error.Code != "exists" || !strings.Contains(e.Error.Hint, "--as ID") {
 		t.Errorf("import once more: %+v", e)
 	}
-	if r := f.run("journal", "import", file, "--store", store2, "--as", string(sid(9))); r.code != 0 {
+	if r := f.run("journal", "import", file, "--store", store2, "--as", string(sid(9))); r.code != 0 || !strings.Contains(r.out, string(sid(9))[:8]) {
 		t.Errorf("import as another: %+v", r)
+	}
+	if r := f.run("journal", "list", "--store", store2); strings.Count(r.out, "1 turn  1 step  7 events  last record 10\n") != 2 {
+		t.Errorf("list of both: %+v", r)
 	}
 	if r := f.run("journal", "show", string(sid(9)), "--store", store2); r.code != 0 || strings.Count(r.out, "\n") != 10 {
 		t.Errorf("show another: %+v", r)
@@ -217,8 +220,11 @@ func TestJournalCarriesASession(t *testing.T) {
 	if err := os.WriteFile(file, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if e := reply[failure](f, 1, "journal", "import", file, "--store", filepath.Join(dir, "third")); e.Error.Hint == "" {
+	if e := reply[failure](f, 12, "journal", "import", file, "--store", filepath.Join(dir, "third", "store")); e.Error.Code != "damaged" || e.Error.Hint == "" {
 		t.Errorf("import of a damaged file: %+v", e)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "third")); err == nil {
+		t.Error("an import that was refused has left a folder")
 	}
 
 	for format, want := range map[string]string{"md": "needle", "json": `"needle`, "html": "<!doctype html>"} {

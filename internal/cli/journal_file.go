@@ -3,7 +3,9 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -101,6 +103,9 @@ its digest before anything is written. A store that is not there is made.`,
 		},
 	}, func(ctx context.Context, p storePlace, args []string) error {
 		f, err := os.Open(args[0])
+		if errors.Is(err, fs.ErrNotExist) {
+			return api.Errorf(api.CodeNotFound, "there is no file %s", args[0]).WithHint("comity journal export SESSION -o FILE writes one")
+		}
 		if err != nil {
 			return usage("read %s: %s", args[0], reason(err)).WithHint("comity journal export SESSION -o FILE writes one")
 		}
@@ -116,10 +121,13 @@ its digest before anything is written. A store that is not there is made.`,
 		pr := r.progress()
 		m, err := j.Import(ctx, &readCounter{f, 0, func(n int64) { pr.say("%d of %d MiB read", n>>20, 2*info.Size()>>20) }}, as.Session)
 		pr.end()
+		if as.Session != "" { // that is what it is called here
+			m.Session = as.Session
+		}
 		if err == nil {
 			_, err = j.RepairCatalog(ctx, m.Session) // else a list knows nothing of it
 		}
-		if err := closed(j, err); err != nil {
+		if err := j.written(ctx, m.Session, err); err != nil {
 			return err
 		}
 		if r.json {

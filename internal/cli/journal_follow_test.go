@@ -97,7 +97,7 @@ func TestJournalOnAServer(t *testing.T) {
 	at, dir := srv.ClientURL()+"/bucket", t.TempDir()
 	file := filepath.Join(dir, "file")
 	for _, args := range [][]string{{"list"}, {"verify"}, {"show", "0"}, {"delete", "0", "--yes"}} {
-		if e := reply[failure](f, 11, append([]string{"journal", "--store", at}, args...)...); e.Error.Code != "unknown_session" || !strings.Contains(e.Error.Message, at) {
+		if e := reply[failure](f, 11, append([]string{"journal", "--store", at}, args...)...); e.Error.Code != "not_found" || !strings.Contains(e.Error.Message, at) {
 			t.Errorf("%v: %+v", args, e)
 		}
 	}

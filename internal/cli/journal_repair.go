@@ -18,19 +18,33 @@ type repaired struct {
 	Dropped []badRecord `json:"dropped,omitempty"`
 }
 
+// A renewed is the reply of `journal repair` without --to.
+type renewed struct {
+	Session string   `json:"session"`
+	Store   string   `json:"store"`
+	Records uint64   `json:"records"`
+	Renewed []string `json:"renewed,omitempty"` // what was wrong beside the journal, and is not any more
+}
+
 func (r *journalRun) repairCommand() *cobra.Command {
 	var to string
 	var as store.Entry
 	c := r.sub(&cobra.Command{
-		Use:   "repair SESSION --to DIR|URL [--as ID]",
-		Short: "Copy what can be read of a damaged session",
-		Long: `Copy what can be read of a damaged session into another store, and name each
-record that the copy has not. The session itself is not touched. Records keep
+		Use:   "repair SESSION [--to DIR|URL [--as ID]]",
+		Short: "Make a session's index anew, or copy what can be read of it",
+		Long: `Make anew what is kept beside the journal of a session, its index and its entry
+in the list, where verify found them wrong. Records are not touched by it.
+
+With --to, copy what can be read of a damaged session into another store, and name
+each record that the copy has not. The session itself is not touched. Records keep
 their content and order, and get new sequences behind one that was dropped.`,
 		Args: oneSession,
 	}, func(ctx context.Context, p storePlace, args []string) error {
+		if to == "" && as.Session != "" {
+			return usage("--as names the copy, and there is none without --to").WithHint("--to DIR makes a new store for it")
+		}
 		if to == "" {
-			return usage("repair needs --to: the copy goes to another store").WithHint("--to DIR makes a new one")
+			return r.renew(ctx, p, args[0])
 		}
 		target, err := r.storeAt(to)
 		if err != nil {
@@ -38,6 +52,9 @@ their content and order, and get new sequences behind one that was dropped.`,
 		}
 		if p.dir != "" && sameFolder(p.dir, target.dir) || p.dir == "" && p.String() == target.String() {
 			return usage("--to is the store with the damage").WithHint("--to DIR with another folder makes a new store")
+		}
+		if as.Session != "" && !as.Session.Valid() {
+			return &store.InvalidSessionError{ID: as.Session}
 		}
 		j, err := p.look(ctx)
 		if err != nil {
@@ -62,7 +79,7 @@ their content and order, and get new sequences behind one that was dropped.`,
 		if err == nil {
 			_, err = dst.RepairCatalog(ctx, rep.To) // else a list knows nothing of it
 		}
-		if err := closed(dst, err); err != nil {
+		if err := dst.written(ctx, as.Session, err); err != nil {
 			return err
 		}
 		return r.repaired(rep, target)
@@ -70,6 +87,41 @@ their content and order, and get new sequences behind one that was dropped.`,
 	c.Flags().StringVar(&to, "to", "", "write the copy to `DIR|URL`")
 	c.Flags().StringVar((*string)(&as.Session), "as", "", "give the copy the `ID` (default: the same)")
 	return c
+}
+
+// renew makes anew what is kept beside the journal.
+func (r *journalRun) renew(ctx context.Context, p storePlace, name string) error {
+	j, err := p.look(ctx) // a name that is not there makes nobody wait
+	if err != nil {
+		return err
+	}
+	e, err := j.find(ctx, name)
+	if err := closed(j, err); err != nil {
+		return err
+	}
+	if j, err = p.own(ctx, false); err != nil {
+		return err
+	}
+	pr := r.progress()
+	pr.say("reading %d records", e.Seq)
+	report, err := j.RepairBooks(ctx, e.Session)
+	pr.end()
+	if err := closed(j, err); err != nil {
+		return err
+	}
+	out := renewed{Session: string(e.Session), Store: p.String(), Records: report.Records}
+	for _, b := range report.Books {
+		out.Renewed = append(out.Renewed, b.Error())
+	}
+	if r.json {
+		return r.reply(out)
+	}
+	r.out.row(0, key(shortSession(out.Session)).as(bold), key("good"), key(count(int(out.Records), "record")), keyf("%d made anew", len(out.Renewed)))
+	for _, b := range out.Renewed {
+		r.out.printf("  made anew:\n    ")
+		r.out.wrapped(4, 4, oneLine(b))
+	}
+	return nil
 }
 
 func (r *journalRun) repaired(rep store.RepairReport, target storePlace) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/internal/home"
+	"github.com/comity-dev/comity/session/event"
 	"github.com/comity-dev/comity/session/store"
 	"github.com/comity-dev/comity/storage/filestore"
 	"github.com/comity-dev/comity/storage/natsstore"
@@ -97,6 +98,7 @@ type journals struct {
 	place storePlace
 	file  *filestore.Store // nil on a server
 	close func() error
+	made  []string // folders that opening made, the store's own first
 }
 
 // look opens the store for looking: beside whoever writes to it, and without
@@ -107,6 +109,9 @@ func (p storePlace) look(ctx context.Context) (*journals, error) {
 			return nil, err
 		}
 		return p.onServer(ctx)
+	}
+	if err := p.isFolder(); err != nil {
+		return nil, err
 	}
 	s, err := filestore.OpenReadOnly(p.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,14 +134,61 @@ func (p storePlace) own(ctx context.Context, create bool) (*journals, error) {
 		}
 		return p.onServer(ctx)
 	}
+	if err := p.isFolder(); err != nil {
+		return nil, err
+	}
 	if _, err := os.Stat(filepath.Join(p.dir, "log")); errors.Is(err, fs.ErrNotExist) && !create {
 		return nil, p.missing()
 	}
+	made := missingFolders(p.dir)
 	s, err := filestore.Open(p.dir, nil)
 	if err != nil {
 		return nil, err
 	}
-	return p.inFolder(s)
+	j, err := p.inFolder(s)
+	if err == nil {
+		j.made = made
+	}
+	return j, err
+}
+
+// missingFolders are dir and those that it is in, as far as they are not there.
+func missingFolders(dir string) (list []string) {
+	for {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			return list
+		}
+		list = append(list, dir)
+		dir = filepath.Dir(dir)
+	}
+}
+
+// written closes a store to which a session was written, or was not because of
+// err: then a store that was made for it goes too.
+func (j *journals) written(ctx context.Context, id event.ID, err error) error {
+	if err == nil || len(j.made) == 0 {
+		return closed(j, err)
+	}
+	for other, lerr := range j.Sessions(context.WithoutCancel(ctx)) {
+		if lerr != nil || other != id {
+			return closed(j, err)
+		}
+	}
+	if j.close() == nil {
+		_ = os.RemoveAll(j.made[0]) // what is left of it is in nobody's way
+		for _, dir := range j.made[1:] {
+			_ = os.Remove(dir) // only if it is empty
+		}
+	}
+	return err
+}
+
+// isFolder refuses a file where the folder of a store should be.
+func (p storePlace) isFolder() error {
+	if info, err := os.Stat(p.dir); err == nil && !info.IsDir() {
+		return usage("%s is a file, and a store is a folder", p).WithHint("comity journal import FILE reads what journal export wrote")
+	}
+	return nil
 }
 
 func (p storePlace) inFolder(s *filestore.Store) (*journals, error) {
@@ -145,7 +197,7 @@ func (p storePlace) inFolder(s *filestore.Store) (*journals, error) {
 		s.Close()
 		return nil, err
 	}
-	return &journals{sessions, p, s, s.Close}, nil
+	return &journals{Store: sessions, place: p, file: s, close: s.Close}, nil
 }
 
 func (p storePlace) onServer(ctx context.Context) (*journals, error) {
@@ -158,7 +210,7 @@ func (p storePlace) onServer(ctx context.Context) (*journals, error) {
 		s.Close()
 		return nil, err
 	}
-	return &journals{sessions, p, nil, s.Close}, nil
+	return &journals{Store: sessions, place: p, close: s.Close}, nil
 }
 
 // onlyIfThere refuses a bucket that is not there: opening it would make it, and a
@@ -194,9 +246,9 @@ func unreachable(ctx context.Context, err error) error {
 // missing says that there is no store, and what to do about it.
 func (p storePlace) missing() error {
 	if p.given == "" {
-		return api.Errorf(api.CodeUnknownSession, "no session has been recorded here yet: there is no store in %s", p.dir).
+		return api.Errorf(api.CodeNotFound, "no session has been recorded here yet: there is no store in %s", p.dir).
 			WithHint("--store DIR names another one; comity journal import FILE makes one")
 	}
-	return api.Errorf(api.CodeUnknownSession, "there is no store in %s", p).
+	return api.Errorf(api.CodeNotFound, "there is no store in %s", p).
 		WithHint("--store names the folder with the log in it, or nats://HOST/BUCKET")
 }

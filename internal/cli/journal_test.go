@@ -227,7 +227,8 @@ func TestJournalPlaces(t *testing.T) {
 		{"", "usage", 2}, {"http://host/x", "usage", 2}, {"file://host/x", "usage", 2}, {"file:///", "usage", 2}, {"file://", "usage", 2},
 		{"nats://host", "usage", 2}, {"nats:///bucket", "usage", 2}, {"nats://host/a/b", "usage", 2}, {"nats://host/a.b", "usage", 2},
 		{"nats://host/a?b=c", "usage", 2}, {"file:///x#y", "usage", 2}, {"://", "usage", 2}, {"nats://ada:hush@ho st/x", "usage", 2}, {"x://ada:hush@host/x", "usage", 2},
-		{dir, "unknown_session", 11}, {filepath.Join(dir, "none"), "unknown_session", 11}, {"file:///no/such/folder", "unknown_session", 11},
+		{dir, "not_found", 11}, {filepath.Join(dir, "none"), "not_found", 11}, {"file:///no/such/folder", "not_found", 11},
+		{filepath.Join(dir, "file"), "usage", 2},
 		{"nats://ada:hush@127.0.0.1:1/bucket", "unreachable", 13},
 	} {
 		for _, command := range [][]string{{"list"}, {"show", "1"}, {"verify"}, {"follow", "1"}, {"export", "1", "-o", "x"}, {"transcript", "1", "-o", "x"}, {"delete", "1", "--yes"}} {
@@ -245,7 +246,7 @@ func TestJournalPlaces(t *testing.T) {
 		t.Errorf("looking has made %v", left)
 	}
 	// The default, where nothing has been recorded yet.
-	if e := reply[failure](f, 11, "journal", "list"); e.Error.Code != "unknown_session" || !strings.Contains(e.Error.Message, f.env["COMITY_HOME"]) || e.Error.Hint == "" {
+	if e := reply[failure](f, 11, "journal", "list"); e.Error.Code != "not_found" || !strings.Contains(e.Error.Message, f.env["COMITY_HOME"]) || e.Error.Hint == "" {
 		t.Errorf("the default: %+v", e)
 	}
 }
@@ -256,9 +257,9 @@ func TestJournalMistakes(t *testing.T) {
 	f := newFake(t)
 	for _, args := range [][]string{
 		{}, {"bogus"}, {"show"}, {"show", "1", "2"}, {"show", ""}, {"show", "0", "--limit", "0"}, {"show", "0", "--limit", "1001"}, {"show", "0", "--from", "-1"},
-		{"follow"}, {"verify", "1", "2"}, {"list", "x"}, {"repair", "0"}, {"repair", "0", "--to", s.dir}, {"repair", "0", "--to", "file://" + filepath.ToSlash(s.dir)},
+		{"follow"}, {"verify", "1", "2"}, {"list", "x"}, {"repair"}, {"repair", "0", "--as", string(sid(5))}, {"repair", "0", "--to", s.dir}, {"repair", "0", "--to", "file://" + filepath.ToSlash(s.dir)},
 		{"repair", "0", "--to", "http://x/y"}, {"repair", "0", "--to", filepath.Join(dir, "copy"), "--as", "x"},
-		{"export", "0"}, {"export", "0", "-o", dir}, {"export", "0", "-o", filepath.Join(dir, "no", "file")}, {"import"}, {"import", "/no/such/file"}, {"import", dir},
+		{"export", "0"}, {"export", "0", "-o", dir}, {"export", "0", "-o", filepath.Join(dir, "no", "file")}, {"import"}, {"import", dir},
 		{"transcript", "0"}, {"transcript", "0", "--format", "pdf", "-o", "x"}, {"delete", "0"}, {"delete"},
 	} {
 		args = append([]string{"journal", "--store", s.dir}, args...)
@@ -270,7 +271,17 @@ func TestJournalMistakes(t *testing.T) {
 	for _, command := range []string{"export", "transcript"} { // one standard output for two
 		reply[failure](f, 2, "journal", command, "0", "-o", "-", "--store", s.dir)
 	}
+	if e := reply[failure](f, 11, "journal", "import", "/no/such/file", "--store", s.dir); e.Error.Code != "not_found" || e.Error.Hint == "" {
+		t.Errorf("import of what is not there: %+v", e)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("what was refused has left %v", left)
+	}
 	if r := f.run("journal", "verify", "--store", s.dir); r.code != 0 || !strings.Contains(r.out, "10 good") {
 		t.Errorf("afterwards: %+v", r)
 	}
+}
+
+func noteOf(id string) records.JournalRecord {
+	return records.OpaqueRecord{Kind: "acme.note", ID: id, Body: []byte("x")}
 }

@@ -152,7 +152,11 @@ func (p *printer) journalCheck(check journalCheck, at storePlace) {
 		}
 		for _, b := range s.Books {
 			p.printf("  ")
-			p.wrapped(2, 4, oneLine(b)+" (made anew by the next owner; no record is lost by it)")
+			p.wrapped(2, 4, oneLine(b)+" (no record is lost by it)")
+		}
+		if len(s.Books) > 0 {
+			p.printf("  %s", p.paint(bold, "next: "))
+			p.wrapped(8, 4, "comity journal repair "+shortSession(s.Session)+at.flag()+" makes it anew, and so does the next owner who comes upon it")
 		}
 		if len(s.Problems) > 0 {
 			p.printf("  %s", p.paint(bold, "next: "))
