@@ -50,6 +50,7 @@ func (h *harness) await(ctx context.Context) error {
 		select {
 		case r, more := <-h.inbox:
 			if !more {
+				h.screen.print("denied: the input has ended, and there is nobody to ask; -yes approves every gate")
 				return h.decide(ctx, gate.Decision{Action: gate.Denied, By: gate.Decider{Kind: gate.System}, Reason: "there is nobody to ask"})
 			}
 			if err := h.take(ctx, r); err != nil {

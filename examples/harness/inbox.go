@@ -59,7 +59,7 @@ func (h *harness) takeAll(ctx context.Context) error {
 func (h *harness) take(ctx context.Context, r request) error {
 	kind, body := understand(r)
 	if body == nil {
-		h.screen.print("command %s: want ID say TEXT, ID approve GATE, ID deny GATE or ID stop", r.id)
+		h.screen.print("command %s: %s", r.id, h.misunderstood(r))
 		return nil
 	}
 	// The same line makes the same command, to the byte: it has no time in it.
@@ -84,7 +84,25 @@ func (h *harness) take(ctx context.Context, r request) error {
 		then()
 	}
 	h.screen.answer(r.id, ans)
+	if ans.Result == runtimecommand.NoOp && kind == runtimecommand.KindGateResponse {
+		h.screen.print("    gate %s is not open; %s", r.rest, h.openGate())
+	}
 	return nil
+}
+
+// misunderstood says what is wrong with a request that is no command.
+func (h *harness) misunderstood(r request) string {
+	if r.verb == "approve" || r.verb == "deny" {
+		return fmt.Sprintf("%q is not the id of a gate; %s", r.rest, h.openGate())
+	}
+	return "want ID say TEXT, ID approve GATE, ID deny GATE or ID stop"
+}
+
+func (h *harness) openGate() string {
+	if h.asked == nil || h.asked.decision != nil {
+		return "none is open"
+	}
+	return fmt.Sprint("open is ", h.asked.gate)
 }
 
 // attemptID names the attempt of one owner to apply a command, so that a later

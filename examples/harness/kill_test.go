@@ -185,7 +185,7 @@ func (p *person) settle(t *testing.T) string {
 func (p *person) command(t *testing.T, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, os.Args[0], append(args, "-pace", "0", "-store", p.dir)...)
+	cmd := exec.CommandContext(ctx, os.Args[0], append([]string{"-pace", "0", "-store", p.dir}, args...)...)
 	cmd.Env = append(os.Environ(), childEnv+"=1")
 	cmd.Stderr = os.Stderr
 	return cmd
