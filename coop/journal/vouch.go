@@ -68,14 +68,18 @@ func (i *intake) heirs(c *candidate) []*candidate {
 	return all
 }
 
-// signed reports whether c's own signature is good; it is looked at once. The
-// lock is given up meanwhile, except for events of our own stream, which own
-// writes move on.
+// signed reports whether c's own signature is good; it is looked at once, also when
+// c is in sight several times. The lock is given up meanwhile, except for events of
+// our own stream, which own writes move on.
 func (i *intake) signed(c *candidate) bool {
 	if c.checked {
 		return c.good
 	}
 	c.checked = true
+	if t := i.twin(c); t != nil {
+		c.good = t.good
+		return c.good
+	}
 	i.j.health.Verified++
 	if c.event.Stream == i.j.own.stream {
 		c.good = c.event.Verify()
@@ -85,4 +89,19 @@ func (i *intake) signed(c *candidate) bool {
 	c.good = c.event.Verify()
 	i.j.lock()
 	return c.good
+}
+
+// twin is a copy of c, of the batch or one that waits, whose signature was looked at;
+// nil when there is none.
+func (i *intake) twin(c *candidate) *candidate {
+	is := func(d *candidate) bool { return d != c && d.checked && d.event.Hash == c.event.Hash }
+	if w := i.j.waiting.get(c.event.Stream, c.event.Seq); w != nil && is(w) {
+		return w
+	}
+	for _, d := range i.of(c).at(c.event.Seq) {
+		if is(d) {
+			return d
+		}
+	}
+	return nil
 }
