@@ -26,6 +26,10 @@ const (
 	Completed Outcome = "completed" // it returned nil, even if its context ended meanwhile
 	Cancelled Outcome = "cancelled" // it returned an error, and its context had ended
 	Failed    Outcome = "failed"    // it returned an error or panicked
+	// Ambiguous is that it is not known whether it was done, whatever became of its
+	// context: an error in the chain of what it returned has a method Ambiguous that
+	// says so.
+	Ambiguous Outcome = "ambiguous"
 )
 
 // A Call describes one run of an operation.

@@ -3,6 +3,7 @@ package hook_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -41,7 +42,14 @@ func describe() hook.Call { return hook.Call{Session: "s", Family: "event", ID: 
 
 var errDisk = errors.New("disk")
 
+// An unsure error says whether it is not known what was done.
+type unsure struct{ yes bool }
+
+func (e *unsure) Error() string   { return "unsure" }
+func (e *unsure) Ambiguous() bool { return e.yes }
+
 func TestOutcomes(t *testing.T) {
+	open, known := fmt.Errorf("append: %w", &unsure{true}), &unsure{false}
 	for _, tt := range []struct {
 		about  string
 		err    error
@@ -54,6 +62,9 @@ func TestOutcomes(t *testing.T) {
 		{"failure of a context that ended", context.Canceled, true, hook.Cancelled},
 		{"another failure when the context had ended", errDisk, true, hook.Cancelled},
 		{"a cancellation that is not the caller's", context.Canceled, false, hook.Failed},
+		{"nobody knows", open, false, hook.Ambiguous},
+		{"nobody knows, and the context had ended", open, true, hook.Ambiguous},
+		{"somebody knows", known, false, hook.Failed},
 	} {
 		s := new(seen)
 		ctx, cancel := context.WithCancel(t.Context())

@@ -1,6 +1,9 @@
 package hook
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Run calls do once and returns what it returns. When r handles op, describe is
 // asked for the Call, and the observers are told of the beginning and, in reverse
@@ -35,9 +38,12 @@ func (r *Runner) Run(ctx context.Context, op Operation, describe func() Call, do
 }
 
 func outcome(ctx context.Context, err error) Outcome {
+	var open interface{ Ambiguous() bool }
 	switch {
 	case err == nil:
 		return Completed
+	case errors.As(err, &open) && open.Ambiguous():
+		return Ambiguous
 	case ctx.Err() != nil:
 		return Cancelled
 	}

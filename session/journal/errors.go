@@ -95,6 +95,9 @@ func (e *AmbiguousAckError) Error() string {
 
 func (e *AmbiguousAckError) Unwrap() error { return e.Cause }
 
+// Ambiguous tells observers that this is no failure: see hook.Ambiguous.
+func (e *AmbiguousAckError) Ambiguous() bool { return true }
+
 // A JournalNotReadyError reports an append before the opening fence, or after
 // the journal was closed.
 type JournalNotReadyError struct {

@@ -66,6 +66,7 @@ func TestHooksSayHowItEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	failed := errors.New("append failed")
+	unknown := &journal.AmbiguousAckError{Subject: "s", MsgID: "1", Cause: failed}
 	for _, tt := range []struct {
 		ctx  context.Context
 		err  error
@@ -75,6 +76,8 @@ func TestHooksSayHowItEnded(t *testing.T) {
 		{ctx, nil, "completed <nil>"},
 		{t.Context(), failed, "failed append failed"},
 		{ctx, failed, "cancelled append failed"},
+		{t.Context(), unknown, "ambiguous " + unknown.Error()},
+		{ctx, unknown, "ambiguous " + unknown.Error()},
 	} {
 		w := new(watcher)
 		watched(plain{&fake{err: tt.err}}, w).Append(tt.ctx, everyRecord()[journal.FamilyEvent])
