@@ -22,13 +22,17 @@ type sessionList struct {
 	Sessions []listedSession `json:"sessions"`
 }
 
+// maxBehind bounds what list reads of a session whose entry is behind: twice what
+// a writer lets it be.
+const maxBehind = 8192
+
 func (r *journalRun) listCommand() *cobra.Command {
 	return r.sub(&cobra.Command{
 		Use:   "list",
 		Short: "List the sessions, with state and counts",
 		Long: `List the sessions: id, state, title, how many turns, steps and events, the last
-record, and when it was written. Behind a crash, or while somebody writes, the
-counts may be those of an earlier record, which is said.`,
+record, and when it was written. Where the entry of a session is far behind its
+journal, the counts are those of an earlier record, which is said.`,
 		Args: cobra.NoArgs,
 	}, func(ctx context.Context, p storePlace, _ []string) error {
 		j, err := p.look(ctx)
@@ -39,6 +43,9 @@ counts may be those of an earlier record, which is said.`,
 		list := sessionList{Store: p.String(), Sessions: []listedSession{}}
 		for e, err := range j.Catalog(ctx) {
 			if err != nil {
+				return err
+			}
+			if e, err = j.CatchUp(ctx, e, maxBehind); err != nil {
 				return err
 			}
 			list.Sessions = append(list.Sessions, listedSession{e, e.Seq})

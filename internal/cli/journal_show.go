@@ -35,7 +35,8 @@ shown with --private, as are the private parts of events.`,
 			return api.Errorf(api.CodeBound, "--limit %d is not between 1 and %d", limit, maxLog).
 				WithHint("go on behind the last page with --from SEQ")
 		}
-		if from == 0 {
+		latest := from == 0
+		if latest {
 			from = max(1, e.Seq-min(e.Seq, uint64(limit))+1)
 		}
 		page, err := r.page(ctx, j, e, from, limit, private)
@@ -44,6 +45,9 @@ shown with --private, as are the private parts of events.`,
 				return err
 			}
 			return r.reply(page)
+		}
+		if latest && from > 1 {
+			r.note("the last %d of %d records; from the first on: comity journal show %s --from 1%s", limit, e.Seq, shortSession(e.Session), j.place.flag())
 		}
 		for _, s := range page.Records { // those in front of one that cannot be read too
 			r.out.record(s)

@@ -194,6 +194,36 @@ func (s *Store) Entry(ctx context.Context, id event.ID) (Entry, error) {
 	return e, nil
 }
 
+// CatchUp returns an entry with what the journal has behind it, as whoever reads it
+// to the end would write it: of a session that was killed, or is being written. It
+// reads up to most records, and an entry that is further behind, or is Partial and
+// further from the beginning, stays as it is; so does one behind which the journal
+// cannot be read. Nothing is written.
+func (s *Store) CatchUp(ctx context.Context, e Entry, most uint64) (Entry, error) {
+	n, err := s.names(e.Session)
+	if err != nil {
+		return e, err
+	}
+	m := &summary{s, n, e}
+	if e.Partial {
+		m = newSummary(s, n)
+	}
+	if e.Seq-min(e.Seq, m.e.LastSeq) > most {
+		return e, nil
+	}
+	for at, err := range s.frames(ctx, n, m.e.LastSeq+1, e.Seq) {
+		if ctx.Err() != nil {
+			return e, context.Cause(ctx)
+		}
+		if err != nil {
+			return e, nil // Verify and every reading tell of it
+		}
+		m.noteFrame(ctx, at.seq, at.frame)
+	}
+	m.e.Seq = e.Seq
+	return m.e, nil
+}
+
 // RepairCatalog makes the entry of a session anew from its journal.
 func (s *Store) RepairCatalog(ctx context.Context, id event.ID) (Entry, error) {
 	n, err := s.names(id)

@@ -114,6 +114,93 @@ func TestCatalogFollowsTheSession(t *testing.T) {
 	}
 }
 
+// What steps have used counts when they are done, whatever becomes of their turn, and
+// nothing counts twice.
+func TestCatalogCountsUsage(t *testing.T) {
+	b := closing(t, memstore.New())
+	s := newStore(t, b, nil)
+	w := open(t, s)
+	n := 100
+	do := func(turn int, body event.Body) {
+		t.Helper()
+		n++
+		at := event.Coordinates{Loop: loop, Turn: id(turn)}
+		if _, ok := body.(event.StepDone); ok {
+			at.Step = id(1000 + n)
+		}
+		mustAppend(t, w, journal.NewEventRecord(in(body, n, at)))
+	}
+	total := func(want event.Usage) {
+		t.Helper()
+		if err := w.SaveCatalog(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if e, err := s.Entry(t.Context(), session); err != nil || e.Usage != want {
+			t.Errorf("the usage is %+v, %v, want %+v", e.Usage, err, want)
+		}
+	}
+	do(1, event.TurnStarted{Index: 1})
+	do(1, event.StepDone{Index: 1, Usage: event.Usage{Input: 10, Output: 1}})
+	do(2, event.TurnStarted{Index: 1})
+	do(2, event.StepDone{Index: 1, Usage: event.Usage{Input: 100}})
+	do(1, event.StepDone{Index: 2, Usage: event.Usage{Input: 10, CacheRead: 3}})
+	total(event.Usage{Input: 120, Output: 1, CacheRead: 3})
+	do(1, event.TurnEnded{Outcome: event.Done, Usage: event.Usage{Input: 25, Output: 1}}) // 5 beyond its steps
+	total(event.Usage{Input: 125, Output: 1, CacheRead: 3})
+	crash(t, w)
+	w = open(t, s)
+	do(2, event.TurnEnded{Outcome: event.Interrupted}) // by an owner that does not know what it used
+	total(event.Usage{Input: 125, Output: 1, CacheRead: 3})
+	do(3, event.TurnStarted{Index: 3})
+	do(3, event.TurnEnded{Outcome: event.Done, Usage: event.Usage{Input: 1}})
+	total(event.Usage{Input: 126, Output: 1, CacheRead: 3})
+	if e, err := s.Entry(t.Context(), session); err != nil || len(e.OpenUsage) > 0 {
+		t.Errorf("the entry is %+v, %v", e, err)
+	}
+}
+
+// An entry that is behind is brought up to the end of the journal by reading, within a
+// bound, and nothing is written.
+func TestCatchUp(t *testing.T) {
+	b := closing(t, memstore.New())
+	s := newStore(t, b, nil)
+	w := open(t, s)
+	mustAppend(t, w, ev(10))
+	if err := w.SaveCatalog(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, w, journal.NewEventRecord(in(event.TurnStarted{Index: 1, Input: event.Text("fix it")}, 11, event.Coordinates{Loop: loop, Turn: id(3)})), note("1", "x"))
+	crash(t, w)
+	behind, err := s.Entry(t.Context(), session)
+	if err != nil || behind.LastSeq != 2 || behind.Seq != 4 {
+		t.Fatalf("the entry is %+v, %v", behind, err)
+	}
+	e, err := s.CatchUp(t.Context(), behind, 2)
+	if err != nil || e.LastSeq != 4 || e.Seq != 4 || e.State != store.Running || e.Title != "fix it" || e.Events != 2 || e.Partial {
+		t.Errorf("CatchUp = %+v, %v", e, err)
+	}
+	if e, err := s.CatchUp(t.Context(), behind, 1); err != nil || e.LastSeq != 2 {
+		t.Errorf("CatchUp over its bound = %+v, %v", e, err)
+	}
+	if again, _ := s.Entry(t.Context(), session); again.LastSeq != 2 {
+		t.Errorf("CatchUp has written %+v", again)
+	}
+	bad := newStore(t, spoilt{Backend: b, change: damagedAt(4)}, nil)
+	if e, err := bad.CatchUp(t.Context(), behind, 9); err != nil || e.LastSeq != 2 {
+		t.Errorf("CatchUp over damage = %+v, %v", e, err)
+	}
+	if err := b.KV().Delete(t.Context(), ledger, 0); err != nil {
+		t.Fatal(err)
+	}
+	none, err := s.Entry(t.Context(), session)
+	if err != nil || !none.Partial {
+		t.Fatalf("without a row: %+v, %v", none, err)
+	}
+	if e, err := s.CatchUp(t.Context(), none, 9); err != nil || e.LastSeq != 4 || e.Partial || e.Title != "fix it" {
+		t.Errorf("CatchUp without a row = %+v, %v", e, err)
+	}
+}
+
 // Whatever becomes of the catalog, appends do not notice; and it is told.
 func TestCatalogIsBestEffort(t *testing.T) {
 	b := closing(t, memstore.New())

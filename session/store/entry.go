@@ -1,6 +1,7 @@
 package store
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -35,7 +36,8 @@ type Entry struct {
 	LastSeq uint64 `json:"last_seq"`
 	Seq     uint64 `json:"-"`
 	Epoch   uint64 `json:"epoch"`
-	// Events, Turns and Steps count; Usage is that of all turns that ended.
+	// Events, Turns and Steps count. Usage is that of all steps that are done, and
+	// what turns that ended say to have used beyond their steps.
 	Events uint64      `json:"events"`
 	Turns  uint64      `json:"turns"`
 	Steps  uint64      `json:"steps"`
@@ -50,6 +52,8 @@ type Entry struct {
 	OpenTurns []event.ID `json:"open_turns,omitempty"`
 	OpenGates []event.ID `json:"open_gates,omitempty"`
 	Last      State      `json:"last,omitempty"` // what the last turn came to
+	// OpenUsage is what of Usage is that of steps of turns which are open.
+	OpenUsage map[event.ID]event.Usage `json:"open_usage,omitempty"`
 }
 
 const (
@@ -80,7 +84,8 @@ func (e *Entry) fold(ev event.Event) {
 		}
 	case event.TurnEnded:
 		e.OpenTurns = without(e.OpenTurns, ev.At.Turn)
-		e.Usage = add(e.Usage, b.Usage)
+		e.Usage = add(e.Usage, beyond(b.Usage, e.OpenUsage[ev.At.Turn]))
+		e.stepped(ev.At.Turn, nil)
 		switch b.Outcome {
 		case event.Failed:
 			e.Last = Failed
@@ -91,14 +96,18 @@ func (e *Entry) fold(ev event.Event) {
 		}
 	case event.StepDone:
 		e.Steps++
+		if slices.Contains(e.OpenTurns, ev.At.Turn) { // else its turn tells
+			e.Usage = add(e.Usage, b.Usage)
+			e.stepped(ev.At.Turn, &b.Usage)
+		}
 	case event.GateOpened:
 		e.open(&e.OpenGates, b.Gate)
 	case event.GateResolved:
 		e.OpenGates = without(e.OpenGates, b.Gate)
 	case event.SessionStopped:
-		e.OpenTurns, e.OpenGates, e.Last = nil, nil, Stopped
+		e.OpenTurns, e.OpenGates, e.OpenUsage, e.Last = nil, nil, nil, Stopped
 	case event.RestoreDone:
-		e.OpenTurns, e.OpenGates, e.Last = nil, nil, Idle
+		e.OpenTurns, e.OpenGates, e.OpenUsage, e.Last = nil, nil, nil, Idle
 	}
 	switch {
 	case e.Last == Stopped:
@@ -123,6 +132,26 @@ func (e *Entry) open(list *[]event.ID, id event.ID) {
 	}
 }
 
+// stepped adds to what the steps of a turn have used; nil ends the account. The
+// map is replaced, for a row that is being stored has the old one.
+func (e *Entry) stepped(turn event.ID, used *event.Usage) {
+	m := maps.Clone(e.OpenUsage)
+	switch {
+	case used == nil:
+		delete(m, turn)
+	case *used == (event.Usage{}):
+		return
+	case m == nil:
+		m = map[event.ID]event.Usage{turn: *used}
+	default:
+		m[turn] = add(m[turn], *used)
+	}
+	if len(m) == 0 {
+		m = nil
+	}
+	e.OpenUsage = m
+}
+
 func without(list []event.ID, id event.ID) []event.ID {
 	return slices.DeleteFunc(slices.Clone(list), func(other event.ID) bool { return other == id })
 }
@@ -131,6 +160,15 @@ func add(a, b event.Usage) event.Usage {
 	return event.Usage{
 		CacheRead: a.CacheRead + b.CacheRead, CacheWrite: a.CacheWrite + b.CacheWrite,
 		Input: a.Input + b.Input, Output: a.Output + b.Output,
+	}
+}
+
+// beyond returns what all has more than part.
+func beyond(all, part event.Usage) event.Usage {
+	less := func(a, b uint64) uint64 { return a - min(a, b) }
+	return event.Usage{
+		CacheRead: less(all.CacheRead, part.CacheRead), CacheWrite: less(all.CacheWrite, part.CacheWrite),
+		Input: less(all.Input, part.Input), Output: less(all.Output, part.Output),
 	}
 }
 
