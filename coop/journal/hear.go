@@ -54,6 +54,7 @@ func (j *Journal) hear(b *event.Beat, take func(*life), word time.Duration) bool
 	now := j.clock.Boot()
 	j.lift(b.Stream)
 	l := j.lives.of(b.Stream, now)
+	j.stoodStill(l, b, now)
 	take(l)
 	j.lives.touch(b.Stream)
 	j.heardOfUs(l)

@@ -1,13 +1,16 @@
 package journal
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
 )
 
-// When this node last spoke outlives a restart in a local row, in Unix seconds.
+// When this node last spoke outlives a restart in a local row.
 const (
 	spokeRowKey = "spoke"
 	spokeEvery  = time.Hour
@@ -34,25 +37,81 @@ func (j *Journal) lapse() {
 	}
 }
 
-// lapseOnReload does so after a restart: by what this node last wrote, and by the
-// row that says that it spoke.
-func (j *Journal) lapseOnReload() {
-	if at, err := strconv.ParseInt(string(j.rows.of(runRowKind, spokeRowKey)), 10, 64); err == nil {
-		j.spoke = max(j.spoke, at)
-	}
-	if j.spoke > 0 && j.clock.Now().Sub(time.Unix(j.spoke, 0)) > j.cfg.Limits.StreamRetention {
+// stoodStill ends the run when the wall clock has jumped and a beat tells that it was
+// right: the uptime of another machine, which nobody sets, went on for longer than the
+// retention while ours did not.
+func (j *Journal) stoodStill(l *life, b *event.Beat, now time.Duration) {
+	if j.ticks.doubt && l.measured && l.difference-(now-b.Uptime) > j.cfg.Limits.StreamRetention {
 		j.lapse()
 	}
 }
 
-// speaks notes that a beat is on its way to others.
-func (j *Journal) speaks() { j.spoke = max(j.spoke, j.clock.Now().Unix()) }
+// A spoken is when this node last said something to others, by both of its clocks.
+type spoken struct {
+	at   int64 // Unix seconds
+	boot time.Duration
+	id   string // of the boot
+}
 
-// spokeRow is the row to be written, when an hour has passed since the last one.
+func (s spoken) encode() []byte { return fmt.Appendf(nil, "%d %d %s", s.at, s.boot, s.id) }
+
+// spokenRow is what the row has; false when there is none.
+func (j *Journal) spokenRow() (s spoken, ok bool) {
+	at, rest, _ := strings.Cut(string(j.rows.of(runRowKind, spokeRowKey)), " ")
+	boot, id, _ := strings.Cut(rest, " ")
+	wall, err := strconv.ParseInt(at, 10, 64)
+	up, bad := strconv.ParseInt(boot, 10, 64)
+	return spoken{wall, time.Duration(up), id}, err == nil && bad == nil
+}
+
+// wallSlack is how far a wall clock may be behind after a reboot, as by a time zone
+// that another system on the machine goes by.
+const wallSlack = 24 * time.Hour
+
+// lapseOnReload ends what this runtime had after a restart: by what it last wrote, and
+// by the row that says that it spoke. In the boot of that row the boot-time clock
+// tells. In another boot there is the wall clock alone, and where that is behind what
+// it was, nobody can tell for how long this node was away: then it was too long.
+func (j *Journal) lapseOnReload() {
+	j.notHeardBefore()
+	row, known := j.spokenRow()
+	if known && (row.at > j.spoke || j.ahead(j.spoke)) { // else events were written since
+		j.spoke = row.at
+	}
+	if j.spoke == 0 {
+		return
+	}
+	retention, away := j.cfg.Limits.StreamRetention, j.clock.Now().Sub(time.Unix(j.spoke, 0))
+	switch {
+	case known && row.id == j.clock.BootID():
+		ran := j.clock.Boot() - row.boot
+		j.ticks.doubt = away-ran > retention
+		if away < 0 || ran < away {
+			away = ran
+		}
+	case j.ahead(j.spoke):
+		away = retention + 1
+	}
+	if away > retention {
+		j.lapse()
+	}
+}
+
+// ahead reports whether a time by the wall clock has not come yet.
+func (j *Journal) ahead(at int64) bool { return time.Unix(at, 0).Sub(j.clock.Now()) > wallSlack }
+
+// speaks notes that a beat is on its way to others.
+func (j *Journal) speaks() {
+	j.spoke, j.ticks.spoke = j.clock.Now().Unix(), max(j.clock.Boot(), 1)
+}
+
+// spokeRow is the row to be written, when an hour has passed since the last one, or it
+// is of another boot or wall clock.
 func (j *Journal) spokeRow() (row, bool) {
-	at, err := strconv.ParseInt(string(j.rows.of(runRowKind, spokeRowKey)), 10, 64)
-	if j.spoke == 0 || err == nil && j.spoke-at < int64(spokeEvery.Seconds()) {
+	last, known := j.spokenRow()
+	now := spoken{j.spoke, j.ticks.spoke, j.clock.BootID()}
+	if now.boot == 0 || known && last.id == now.id && now.boot-last.boot < spokeEvery && time.Unix(now.at, 0).Sub(time.Unix(last.at, 0)).Abs() < spokeEvery {
 		return row{}, false
 	}
-	return row{runRowKind, spokeRowKey, strconv.AppendInt(nil, j.spoke, 10)}, true
+	return row{runRowKind, spokeRowKey, now.encode()}, true
 }

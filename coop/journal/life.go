@@ -18,6 +18,7 @@ type life struct {
 	held   bool          // some event of it is
 	begun  bool          // its first event is held
 	known  time.Duration // when this run of ours first knew it
+	silent time.Duration // for how long it was not heard when this run of ours began, 0 when nobody can tell
 	second bool          // of our key, and not written by us
 
 	beat  *event.Beat // the latest one, nil for none

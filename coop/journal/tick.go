@@ -13,6 +13,9 @@ type ticks struct {
 	wall  time.Time
 	boot  time.Duration
 	woke  time.Duration // end of the last gap, 0 for none
+	spoke time.Duration // when the last beat was made, 0 for none in this run
+	back  time.Duration // end of the last time in which no beat went out for about an expiry, 0 for none
+	doubt bool          // the wall gained so much that only others can tell a pause from a clock that was set
 	extra time.Duration // what pauses of the machine took from its boot-time clock
 	small time.Duration // the same, of short ones that are not in it yet
 }
@@ -36,22 +39,47 @@ func (t ticks) wake(now, heartbeat, expiry time.Duration) time.Duration {
 // its boot-time clock; once its wall clock is set again, the gain tells. It is
 // added to the uptime, or all its beats would look too old ever after. What is no
 // longer than a heartbeat may be a wall clock that is set right, and counts once it
-// has added up to more. A gap is what is longer than an expiry by the wall clock
-// too: the time before the pause and after it, in which no beat went out either.
-// take returns how long the run was away, by the clock that moved more.
-func (t *ticks) take(wall time.Time, boot, heartbeat, expiry time.Duration) (away time.Duration) {
+// has added up to more. What is longer than the retention is rather a wall clock that
+// was wrong for years: it is left to doubt. A gap is what is longer than an expiry by
+// the wall clock too: the time before the pause and after it, in which no beat went out
+// either. take returns how long the run was away by the boot-time clock.
+func (t *ticks) take(wall time.Time, boot time.Duration, lim event.Limits) (away time.Duration) {
 	if t.any {
-		gain := wall.Sub(t.wall) - (boot - t.boot)
-		if t.small = max(0, t.small+gain); t.small > heartbeat {
-			t.extra, t.small = t.extra+t.small, 0
-		}
-		away = max(boot-t.boot, wall.Sub(t.wall))
-		if boot-t.boot > gapOf(heartbeat, expiry) || away > expiry {
+		away = boot - t.boot
+		if away > gapOf(lim.Heartbeat, lim.Expiry) || wall.Sub(t.wall) > lim.Expiry {
 			t.woke = boot
 		}
+		if max(away, wall.Sub(t.wall))+t.unheard(lim.Heartbeat) > lim.Expiry-lim.Heartbeat {
+			t.back = boot
+		}
+		t.gain(wall.Add(-away).Sub(t.wall), boot, lim)
 	}
 	t.any, t.wall, t.boot = true, wall, boot
 	return away
+}
+
+// unheard is how long before the last tick the last beat was made, if beats were going
+// out then: peers count from there. Who was linked to nobody was heard by nobody anyway.
+func (t *ticks) unheard(heartbeat time.Duration) time.Duration {
+	if d := t.boot - t.spoke; t.spoke > 0 && d <= 2*heartbeat {
+		return d
+	}
+	return 0
+}
+
+// gain is what the wall clock gained on the boot-time clock since the last tick.
+func (t *ticks) gain(gain, boot time.Duration, lim event.Limits) {
+	if gain > lim.StreamRetention {
+		t.doubt = true
+		return
+	}
+	if t.small = max(0, t.small+gain); t.small <= lim.Heartbeat {
+		return
+	}
+	if boot+t.extra+t.small <= event.MaxUptime/2 { // a wall that is set to and fro for ever silences nobody
+		t.extra += t.small
+	}
+	t.small = 0
 }
 
 // Tick looks for gaps: times in which this process or its machine did not run.
@@ -60,8 +88,10 @@ func (t *ticks) take(wall time.Time, boot, heartbeat, expiry time.Duration) (awa
 //
 // After a gap longer than event.Limits.StreamRetention others may have dropped what
 // this runtime wrote: the run ends, and the next append, or [Tx.Begin], begins one
-// that carries nothing on. Until then there is no beat. The same holds after a
-// restart. Alone, nothing changes.
+// that carries nothing on. Until then there is no beat. Within one boot the boot-time
+// clock tells; a wall clock that jumps by so much ends the run only when the uptime of
+// another machine shows that this one stood still for as long. After a restart see
+// lapseOnReload. Alone, nothing changes.
 func (j *Journal) Tick() {
 	j.lock()
 	defer j.unlock()
@@ -69,10 +99,21 @@ func (j *Journal) Tick() {
 }
 
 func (j *Journal) tick() {
-	away := j.ticks.take(j.clock.Now(), j.clock.Boot(), j.cfg.Limits.Heartbeat, j.cfg.Limits.Expiry)
+	away := j.ticks.take(j.clock.Now(), j.clock.Boot(), j.cfg.Limits)
 	if away > j.cfg.Limits.StreamRetention {
 		j.lapse()
 	}
+}
+
+// Returned is the boot time at which this run last went on after a time in which it may
+// not have been heard for so long that others took it for gone; 0 for never. It counts
+// from its last beat, by the clock that moved more, and begins a heartbeat before an
+// expiry is over: by so much others may take its beats for older than they are. Whoever
+// answers for claims looks here behind each Tick.
+func (j *Journal) Returned() time.Duration {
+	j.lock()
+	defer j.unlock()
+	return j.ticks.back
 }
 
 // uptime is what our beats say, in whole milliseconds.

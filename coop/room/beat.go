@@ -40,9 +40,11 @@ func (r *Room) beat(ctx context.Context) {
 }
 
 // lookForGap ticks when heartbeats have been missing: this process did not run, and
-// a command comes before the next one.
+// a command comes before the next one. The boot-time clock tells of a stopped process
+// and of a machine that slept; of a virtual machine that was paused the wall clock alone.
 func (r *Room) lookForGap(ctx context.Context) {
-	if last := time.Duration(r.ticked.Load()); last != 0 && r.clock.Boot()-last > 2*r.limits().Heartbeat {
+	last, most := time.Duration(r.ticked.Load()), 2*r.limits().Heartbeat
+	if last != 0 && (r.clock.Boot()-last > most || r.clock.Now().Sub(time.Unix(r.walled.Load(), 0)) > most) {
 		r.tick(ctx)
 	}
 }
@@ -51,6 +53,7 @@ func (r *Room) lookForGap(ctx context.Context) {
 // for too long or somebody else writes under its name, the next one begins now:
 // what does not go on in it has ended before anybody is answered.
 func (r *Room) tick(ctx context.Context) {
+	r.walled.Store(r.clock.Now().Unix())
 	r.ticked.Store(int64(max(r.clock.Boot(), 1)))
 	r.journal.Tick()
 	if r.journal.Stream() == "" {

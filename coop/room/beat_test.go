@@ -184,6 +184,26 @@ func TestSilentMachineExpires(t *testing.T) {
 	})
 }
 
+// A virtual machine that was paused has not heard the others for as long as they take
+// for gone: a command that comes before the next heartbeat ends nobody's claim.
+func TestCommandRightAfterAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixtureOn(t, vfstest.New(), func(f *fixture) {
+			f.live = true
+			f.cfg.Journal.Trust = trustAll
+		})
+		far := newPeer(t, 1)
+		ada := f.join("ada")
+		f.take(far.opens("zoe"), far.claims(2, "zoe", "dir:docs"))
+		f.pass(29 * time.Second)
+		f.clock.Pause(time.Minute)
+		f.clock.Advance(4 * time.Second) // no goroutine has run yet
+		f.refused(ada, api.ClaimRequest{Scope: []string{"docs/a.go"}}, api.ErrConflict)
+		f.pass(31 * time.Second)
+		f.claim(ada, "docs/a.go")
+	})
+}
+
 // What was heard is written once a minute, and not again.
 func TestBeatsAreSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -54,7 +54,8 @@ type Config struct {
 	// lock. Nil leaves it to the journal, which goes by the beats that it hears.
 	Liveness func(ident.Stream) (journal.Liveness, time.Duration)
 	// Gap is the time left in which this runtime answers no claim, because it
-	// was silent for longer than its peers wait; nil means never.
+	// was silent for longer than its peers wait: they are asked first, for one expiry
+	// at most from [journal.Journal.Returned] on. Nil means never.
 	Gap func() time.Duration
 	// Open opens the journal; nil means journal.Open.
 	Open func(context.Context, journal.Config) (*journal.Journal, error)
@@ -89,6 +90,7 @@ type Room struct {
 	upkept  upkept
 
 	ticked atomic.Int64 // boot time of the last tick, 0 before the first
+	walled atomic.Int64 // wall time of the last tick, in Unix seconds
 	full   atomic.Bool  // the disk took no claim, and none since
 
 	exits  chan string   // sessions whose process is gone

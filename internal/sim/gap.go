@@ -10,9 +10,7 @@ import (
 // Until it has finished a round with each peer that it was linked to, for one
 // expiry at most, it answers no claim.
 type gap struct {
-	any    bool
-	boot   time.Duration // of the last tick
-	wall   time.Time
+	back   time.Duration  // boot time of the return that was answered last
 	end    time.Duration  // boot time
 	left   map[int]bool   // peers that have not answered since
 	all    map[int]bool   // that were to be asked
@@ -40,20 +38,19 @@ func (m *machine) ticks() {
 func (m *machine) lookForGap() {
 	m.ticks()
 	m.j.Tick()
-	now, wall, expiry := m.clock.Boot(), m.clock.Now(), m.w.limits.Expiry
-	silent := max(now-m.gap.boot, wall.Sub(m.gap.wall))
-	if m.gap.any && silent > expiry {
-		m.gap.end, m.gap.left, m.gap.all, m.gap.rounds = now+expiry, map[int]bool{}, map[int]bool{}, map[int]uint64{}
-		for _, p := range m.peers() {
-			m.gap.left[p.n], m.gap.all[p.n] = true, true
-		}
-		m.awake = m.w.now
-		m.log("was silent for %v, asks %v", silent, slices.Sorted(maps.Keys(m.gap.left)))
-		for _, p := range m.peers() {
-			m.ask(p)
-		}
+	back := m.j.Returned()
+	if back == m.gap.back {
+		return
 	}
-	m.gap.any, m.gap.boot, m.gap.wall = true, now, wall
+	m.gap = gap{back: back, end: back + m.w.limits.Expiry, left: map[int]bool{}, all: map[int]bool{}, rounds: map[int]uint64{}}
+	for _, p := range m.peers() {
+		m.gap.left[p.n], m.gap.all[p.n] = true, true
+	}
+	m.awake = m.w.now
+	m.log("was not heard for long, asks %v", slices.Sorted(maps.Keys(m.gap.left)))
+	for _, p := range m.peers() {
+		m.ask(p)
+	}
 }
 
 // gapLeft is for how long m answers no claim.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -331,13 +332,50 @@ func TestAwayForNearlyAnExpiry(t *testing.T) {
 	tell(t, func(h *history) {
 		h.meet(h.a, h.b)
 		h.open(h.a, "a0")
-		h.claims(h.a, "a0", "src/")
+		k := h.claims(h.a, "a0", "src/")
 		h.open(h.b, "b0")
 		h.wait(64 * time.Second)
 		h.b.halt(stopped)
 		h.pass(28 * time.Second)
 		h.b.wake()
+		h.live(h.b, k, journal.Unknown)
+		h.refused(h.b, "b0", api.ErrGap, "src/a.go")
+		h.wait(time.Second)
 		h.refused(h.b, "b0", api.ErrConflict, "src/a.go")
+	})
+}
+
+// Others count the silence of a machine from its last beat. One that looked at its
+// clocks right before it slept, for a command, was away for less than an expiry by
+// that, and may have lost what it has all the same: it asks first.
+func TestAwayFromTheLastBeatOn(t *testing.T) {
+	tell(t, func(h *history) {
+		h.meet(h.a, h.b)
+		h.open(h.a, "a0")
+		h.open(h.b, "b0")
+		taken := 0
+		for n := range 10 { // between two heartbeats, at every half second
+			h.wait(40 * time.Second)
+			path := fmt.Sprintf("src/%d.go", n)
+			h.claims(h.a, "a0", path)
+			h.pass(time.Duration(n) * time.Second / 2)
+			h.checks(h.a, "a0", path)
+			h.a.halt(suspended)
+			h.pass(27500 * time.Millisecond)
+			before := taken
+			h.at(h.b, func() {
+				if _, err := h.b.claim(h.b.actor("b0"), api.ClaimRequest{Scope: []string{path}}); err == nil {
+					taken++
+				}
+			})
+			h.a.wake()
+			if got := h.checks(h.a, "a0", path); got == api.CheckYours && taken > before {
+				h.Errorf("%d: it is told yours of what was taken while it was away", n)
+			}
+		}
+		if taken == 0 {
+			h.Error("nothing was taken while it was away")
+		}
 	})
 }
 
