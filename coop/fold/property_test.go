@@ -419,6 +419,25 @@ func unnamed[K comparable, V any](rt *rapid.T, what string, before, now map[K]V,
 	}
 }
 
+// What is undone in the middle was never there for what comes afterwards.
+func TestWhatFollowsAnUndoFindsWhatWasThereBefore(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		h := drawHistory(rt, t, 30, true)
+		steps := h.interleave(rt, "order")
+		cut := rapid.IntRange(0, len(steps)).Draw(rt, "cut")
+		s := run(steps[:cut])
+		st := rapid.SampledFrom(h.streams).Draw(rt, "undone")
+		s.Undo(st, 1)
+		others := func(steps []step) []step {
+			return slices.DeleteFunc(slices.Clone(steps), func(x step) bool { return x.e.Stream == st })
+		}
+		for _, x := range others(steps[cut:]) {
+			x.apply(s)
+		}
+		h.mustEqual(rt, s, run(others(steps)))
+	})
+}
+
 // What is undone was never there.
 func TestUndoLeavesWhatWasThereBefore(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -561,6 +561,25 @@ func TestHeldEventChangesNothing(t *testing.T) {
 	}
 }
 
+// A run that carries a session on, and names nothing of it, comes after one that
+// named it was undone: as when a key is no longer believed, and then again.
+func TestNewRunAfterTheOneThatNamedAStreamWasUndone(t *testing.T) {
+	w := newWriter(t, 1)
+	a, b, c := w.stream(0, 0), w.stream(0, 1), w.stream(0, 2)
+	w.write(a, run1())
+	w.write(a, open("ada", '1'))
+	held := w.write(a, claim(w, "ada", event.ModeExclusive, "path:a"))
+	w.write(b, succeeded(2, []string{"ada"}, a))
+	s := fold.New()
+	for _, e := range w.events {
+		s.Apply(e)
+	}
+	mustState(t, s, held, fold.StandingHeld)
+	s.Undo(b, 1)
+	s.Apply(w.write(c, succeeded(3, []string{"ada"})))
+	mustState(t, s, held, fold.StandingReleased)
+}
+
 func TestUndoneFirstEventMayBeFollowedByAnother(t *testing.T) {
 	w := newWriter(t, 1)
 	a, b := w.stream(0, 0), w.stream(0, 1)

@@ -162,7 +162,7 @@ func (s *State) succeed(u *stream) {
 		for _, h := range x.things() {
 			switch v := h.it().ln.st; {
 			case !v.before(u):
-			case !listed || v.namedBy == nil || v.namedBy[len(v.namedBy)-1] != u:
+			case !listed || u != v.lastNamer():
 				s.doubt(h)
 			case latest:
 				s.work.touch(h)
@@ -181,6 +181,14 @@ func (s *State) succeed(u *stream) {
 			}
 		}
 	}
+}
+
+// lastNamer is the last run to arrive of those that name st, nil when none does.
+func (st *stream) lastNamer() *stream {
+	if n := len(st.namedBy); n > 0 {
+		return st.namedBy[n-1]
+	}
+	return nil
 }
 
 // endListings looks again at what rests on listings for which u is the latest
