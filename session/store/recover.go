@@ -15,7 +15,8 @@ import (
 
 // A Recovery is what is open in a session, as its journal tells: what a new
 // owner has to end, ask again, or take up. All lists are in the order of their
-// sequences.
+// sequences. Coordinates are those to end it at: of a session that was imported
+// under another id than it had, they have the new one, which its events have not.
 type Recovery struct {
 	Session event.ID
 	// Tip is the last record, Epoch that of the last owner.
@@ -148,7 +149,7 @@ func (f *fold) add(seq uint64, rec journal.JournalRecord) {
 		f.command(seq, r)
 	case journal.GatePreparedRecord:
 		b := r.Prepared().Body.(event.GatePrepared)
-		f.gates[b.Gate] = OpenGate{Gate: b.Gate, At: r.Prepared().At, Prepared: seq, Payload: r.Payload(), Restorable: b.Restorable}
+		f.gates[b.Gate] = OpenGate{Gate: b.Gate, At: f.here(r.Prepared().At), Prepared: seq, Payload: r.Payload(), Restorable: b.Restorable}
 	case journal.CommandApplicationRecord:
 		app := r.Application()
 		f.attempts[app.CommandID] = OpenAttempt{Seq: seq, Application: app}
@@ -159,6 +160,12 @@ func (f *fold) add(seq uint64, rec journal.JournalRecord) {
 		delete(f.attempts, d.CommandID)
 		delete(f.byRuntime, d.RuntimeID)
 	}
+}
+
+// here returns coordinates of an event in the session that it is in now.
+func (f *fold) here(at event.Coordinates) event.Coordinates {
+	at.Session = f.r.Session
+	return at
 }
 
 func (f *fold) event(seq uint64, ev event.Event) {
@@ -182,21 +189,21 @@ func (f *fold) event(seq uint64, ev event.Event) {
 	case event.RestoreDone:
 		f.r.Stopped = false
 	case event.TurnStarted:
-		f.turns[ev.At.Turn] = OpenTurn{seq, ev.At, b}
+		f.turns[ev.At.Turn] = OpenTurn{seq, f.here(ev.At), b}
 	case event.TurnEnded:
 		delete(f.turns, ev.At.Turn)
 	case event.ToolCalled:
-		f.calls[b.Call] = OpenCall{seq, ev.At, b}
+		f.calls[b.Call] = OpenCall{seq, f.here(ev.At), b}
 	case event.ToolFinished:
 		delete(f.calls, b.Call)
 	case event.GateOpened:
 		g := f.gates[b.Gate]
-		g.Gate, g.At, g.Opened = b.Gate, ev.At, seq
+		g.Gate, g.At, g.Opened = b.Gate, f.here(ev.At), seq
 		f.gates[b.Gate] = g
 	case event.GateResolved:
 		delete(f.gates, b.Gate)
 	case event.DelegateStarted:
-		f.delegates[b.Loop] = OpenDelegate{seq, ev.At, b}
+		f.delegates[b.Loop] = OpenDelegate{seq, f.here(ev.At), b}
 	case event.DelegateEnded:
 		delete(f.delegates, b.Loop)
 	case event.DelegateDelivery:

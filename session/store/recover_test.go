@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
@@ -113,5 +114,51 @@ func TestRecoverOfADamagedJournal(t *testing.T) {
 	r, err := s.Recover(t.Context(), session)
 	if e := want[*journal.ReplayReadError](t, "Recover", err); e.Seq != 2 || fmt.Sprint(r) != fmt.Sprint(store.Recovery{}) {
 		t.Errorf("it says %+v, and returns %+v", e, r)
+	}
+}
+
+// A session that was imported under another id can be carried on: what is open in it
+// is ended in the session that it is now.
+func TestCarryingOnUnderAnotherID(t *testing.T) {
+	s := newStore(t, closing(t, memstore.New()), nil)
+	w := open(t, s)
+	at := event.Coordinates{Loop: loop, Turn: id(3)}
+	do := func(n int, body event.Body) journal.JournalRecord { return journal.NewEventRecord(in(body, n, at)) }
+	mustAppend(t, w, ev(10), do(11, event.TurnStarted{Index: 1}), do(12, event.ToolCalled{Call: id(4), Name: "shell"}),
+		prepared(13, 900), prepared(14, 901), do(15, event.GateOpened{Gate: id(901), Asks: gate.KindPermission}), do(16, event.DelegateStarted{Loop: id(5)}))
+	closed(t, w)
+	other := id(77)
+	there := newStore(t, closing(t, memstore.New()), nil)
+	if _, err := there.Import(t.Context(), bytes.NewReader(exported(t, s)), other); err != nil {
+		t.Fatal(err)
+	}
+	r, err := there.Recover(t.Context(), other)
+	if err != nil || len(r.Turns) != 1 || len(r.Calls) != 1 || len(r.Gates) != 2 || len(r.Delegates) != 1 {
+		t.Fatalf("Recover = %+v, %v", r, err)
+	}
+	w, err = there.Open(t.Context(), other, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	gone := gate.Decision{Action: gate.Unavailable, By: gate.Decider{Kind: gate.System}}
+	for i, e := range []struct {
+		at   event.Coordinates
+		what event.Body
+	}{
+		{r.Delegates[0].At, event.DelegateEnded{Loop: id(5), Outcome: event.Interrupted}},
+		{r.Gates[0].At, event.GateOpened{Gate: r.Gates[0].Gate, Asks: gate.KindPermission}},
+		{r.Gates[0].At, event.GateResolved{Gate: r.Gates[0].Gate, Decision: gone}},
+		{r.Gates[1].At, event.GateResolved{Gate: r.Gates[1].Gate, Decision: gone}},
+		{r.Calls[0].At, event.ToolFinished{Call: id(4), Outcome: event.ToolCancelled}},
+		{r.Turns[0].At, event.TurnEnded{Outcome: event.Interrupted}},
+	} {
+		mustAppend(t, w, journal.NewEventRecord(event.Event{Header: event.Header{ID: id(100 + i), At: e.at}, Body: e.what}))
+	}
+	if r, err := there.Recover(t.Context(), other); err != nil || len(r.Turns)+len(r.Calls)+len(r.Gates)+len(r.Delegates) > 0 {
+		t.Errorf("behind it: %+v, %v", r, err)
+	}
+	if r, err := there.Verify(t.Context(), other); err != nil || !r.Good() {
+		t.Errorf("Verify = %+v, %v", r, err)
 	}
 }
