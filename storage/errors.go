@@ -87,10 +87,10 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("lease %s is held by epoch %d", e.Name, e.Epoch)
 }
 
-// A NotFoundError reports a row or a blob that is not there.
+// A NotFoundError reports a row, a blob or a whole store that is not there.
 type NotFoundError struct {
-	What string // "row" or "blob"
-	Name string // the key, or space/digest
+	What string // "row", "blob" or "store"
+	Name string // the key, space/digest, or what the store is called
 }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("%s %s: not found", e.What, e.Name) }

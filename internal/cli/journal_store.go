@@ -15,10 +15,9 @@ import (
 	"github.com/comity-dev/comity/internal/home"
 	"github.com/comity-dev/comity/session/event"
 	"github.com/comity-dev/comity/session/store"
+	"github.com/comity-dev/comity/storage"
 	"github.com/comity-dev/comity/storage/filestore"
 	"github.com/comity-dev/comity/storage/natsstore"
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // A storePlace is where a store of journals is: a folder or a bucket of a server.
@@ -105,10 +104,7 @@ type journals struct {
 // changing anything.
 func (p storePlace) look(ctx context.Context) (*journals, error) {
 	if p.dir == "" {
-		if err := p.onlyIfThere(ctx); err != nil {
-			return nil, err
-		}
-		return p.onServer(ctx)
+		return p.onServer(ctx, false)
 	}
 	if err := p.isFolder(); err != nil {
 		return nil, err
@@ -127,12 +123,7 @@ func (p storePlace) look(ctx context.Context) (*journals, error) {
 // folder that is not there is made if create is set.
 func (p storePlace) own(ctx context.Context, create bool) (*journals, error) {
 	if p.dir == "" {
-		if !create {
-			if err := p.onlyIfThere(ctx); err != nil {
-				return nil, err
-			}
-		}
-		return p.onServer(ctx)
+		return p.onServer(ctx, create)
 	}
 	if err := p.isFolder(); err != nil {
 		return nil, err
@@ -200,8 +191,13 @@ func (p storePlace) inFolder(s *filestore.Store) (*journals, error) {
 	return &journals{Store: sessions, place: p, file: s, close: s.Close}, nil
 }
 
-func (p storePlace) onServer(ctx context.Context) (*journals, error) {
-	s, err := natsstore.Open(ctx, p.server, &natsstore.Options{Name: p.bucket})
+// onServer opens a bucket. One that is not there is made only if create is set: a
+// slip of the pen would leave streams on the server.
+func (p storePlace) onServer(ctx context.Context, create bool) (*journals, error) {
+	s, err := natsstore.Open(ctx, p.server, &natsstore.Options{Name: p.bucket, MustExist: !create})
+	if is[*storage.NotFoundError](err) {
+		return nil, p.missing()
+	}
 	if err != nil {
 		return nil, unreachable(ctx, err)
 	}
@@ -211,28 +207,6 @@ func (p storePlace) onServer(ctx context.Context) (*journals, error) {
 		return nil, err
 	}
 	return &journals{Store: sessions, place: p, close: s.Close}, nil
-}
-
-// onlyIfThere refuses a bucket that is not there: opening it would make it, and a
-// slip of the pen would leave streams on the server.
-func (p storePlace) onlyIfThere(ctx context.Context) error {
-	c, err := nats.Connect(p.server)
-	if err != nil {
-		return unreachable(ctx, err)
-	}
-	defer c.Close()
-	js, err := jetstream.New(c)
-	if err != nil {
-		return unreachable(ctx, err)
-	}
-	_, err = js.Stream(ctx, p.bucket+"_ledgers") // as natsstore names it
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return p.missing()
-	}
-	if err != nil {
-		return unreachable(ctx, err)
-	}
-	return nil
 }
 
 func unreachable(ctx context.Context, err error) error {

@@ -47,6 +47,9 @@ type Options struct {
 	// Timeout bounds the wait for the server in each call, besides the call's
 	// context: 10 s.
 	Timeout time.Duration
+	// MustExist makes Open refuse a store that is not there, with a
+	// *storage.NotFoundError, and make nothing: for whoever only looks.
+	MustExist bool
 	// NATS are options of the connection: credentials, TLS, an in-process server.
 	NATS []nats.Option
 }
@@ -119,8 +122,8 @@ func namesOf(n string) names {
 }
 
 // Open connects to the servers at a URL (more than one are separated by commas),
-// and opens the store there, making its streams if they are missing. ctx
-// bounds the opening.
+// and opens the store there, making its streams if they are missing and may be
+// made. ctx bounds the opening.
 //
 // The error wraps storage.ErrUnavailable when no server answers, and
 // storage.ErrNewerFormat; it has no credentials. A stream that is there and cannot

@@ -95,6 +95,9 @@ func (s *Store) prepareStream(ctx context.Context, want jetstream.StreamConfig) 
 	var got jetstream.StreamConfig
 	err := s.retry(ctx, func(ctx context.Context) error {
 		stream, err := s.js.Stream(ctx, want.Name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) && s.o.MustExist {
+			return &permanent{&storage.NotFoundError{What: "store", Name: s.o.Name}}
+		}
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
 			stream, err = s.js.CreateStream(ctx, want)
 		}
