@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -13,15 +14,17 @@ import (
 
 // A pending record is one on its way into the journal.
 type pending struct {
-	rec    journal.JournalRecord
-	frame  *journal.Frame // before anything of it was offloaded
-	key    half           // of its IndexKey
-	fp     half           // of its Fingerprint
-	public []byte         // what is stored for the public
+	rec   journal.JournalRecord
+	frame *journal.Frame // before anything of it was offloaded
+	key   half           // of its IndexKey
+	fp    half           // of its Fingerprint
 }
 
 func newPending(rec journal.JournalRecord, f *journal.Frame) pending {
-	return pending{rec: rec, frame: f, key: halfOf(f.IndexKey()), fp: halfOfFingerprint(f.Fingerprint())}
+	var few [256]byte
+	key := sha256.Sum256(f.AppendIndexKey(few[:0]))
+	fp := sha256.Sum256(f.AppendFingerprint(few[:0]))
+	return pending{rec, f, half(key[:16]), half(fp[:16])}
 }
 
 // An attempt is one batch on its way.
@@ -31,19 +34,57 @@ type attempt struct {
 	recs     []pending // those that are written
 	frames   [][]byte
 	all      []journal.CommittedAppendResult // of all that the caller gave
+	told     []int                           // where in all those of recs are
 	doubted  bool                            // one append of it may have been done
+	few      few
+}
+
+// A few is the memory of an attempt of one record.
+type few struct {
+	frame  journal.Frame
+	recs   [1]pending
+	frames [1][]byte
+	all    [1]journal.CommittedAppendResult
+	told   [1]int
+}
+
+func newAttempt(n int) *attempt {
+	a := new(attempt)
+	if n == 1 {
+		a.recs, a.frames, a.all, a.told = a.few.recs[:0], a.few.frames[:0], a.few.all[:], a.few.told[:0]
+		return a
+	}
+	a.all = make([]journal.CommittedAppendResult, n)
+	return a
+}
+
+// frame returns a frame to encode a record into.
+func (a *attempt) frame() *journal.Frame {
+	if len(a.all) == 1 {
+		return &a.few.frame
+	}
+	return new(journal.Frame)
+}
+
+// publish puts what is stored for the public into the results.
+func (a *attempt) publish() {
+	for i, p := range a.recs {
+		if p.frame.HasPublic {
+			a.all[a.told[i]].Public = journal.CommittedPublicBody{EventID: p.frame.ID, Body: append([]byte{}, p.frame.Public.Bytes...)}
+		}
+	}
 }
 
 // append does the whole of an append, under the turn.
-func (w *Writer) append(ctx context.Context, recs []journal.JournalRecord) ([]journal.CommittedAppendResult, error) {
+func (w *Writer) append(ctx context.Context, recs []journal.JournalRecord, public bool) ([]journal.CommittedAppendResult, error) {
 	if err := w.guard(); err != nil {
 		return nil, err
 	}
 	if len(recs) == 0 {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.s.o.AppendTimeout)
-	defer cancel()
+	ctx = w.limit.begin(ctx)
+	defer w.limit.end()
 	if w.doubt != nil {
 		if err := w.settleDoubt(ctx); err != nil {
 			return nil, err
@@ -60,16 +101,19 @@ func (w *Writer) append(ctx context.Context, recs []journal.JournalRecord) ([]jo
 		return nil, err
 	}
 	w.note(ctx, a)
+	if public {
+		a.publish()
+	}
 	return a.all, nil
 }
 
 // prepare encodes and judges recs. Nothing is written by it, and nothing
 // remembered.
 func (w *Writer) prepare(ctx context.Context, recs []journal.JournalRecord) (*attempt, error) {
-	a := &attempt{all: make([]journal.CommittedAppendResult, len(recs))}
+	a := newAttempt(len(recs))
 	batch := newOverlay(w.index)
 	for i, rec := range recs {
-		p, err := w.judge(rec)
+		p, err := w.judge(rec, a.frame())
 		if err != nil {
 			return nil, err
 		}
@@ -88,17 +132,14 @@ func (w *Writer) prepare(ctx context.Context, recs []journal.JournalRecord) (*at
 		if i+1 < len(recs) {
 			batch.observe(p, seq)
 		}
-		a.recs = append(a.recs, p)
+		a.recs, a.told = append(a.recs, p), append(a.told, i)
 		a.all[i].AppendResult = journal.AppendResult{Sequence: seq, Appended: true}
-		if p.public != nil {
-			a.all[i].Public = journal.CommittedPublicBody{EventID: p.frame.ID, Body: p.public}
-		}
 	}
 	return a, w.checkBatch(a)
 }
 
-// judge encodes a record and looks at all that can be told from it alone.
-func (w *Writer) judge(rec journal.JournalRecord) (pending, error) {
+// judge encodes a record into f and looks at all that can be told from it alone.
+func (w *Writer) judge(rec journal.JournalRecord, f *journal.Frame) (pending, error) {
 	if r, ok := rec.(journal.CommandRecord); ok {
 		if err := journal.ValidateCommandRecordRoute(r); err != nil {
 			var mismatch *journal.CommandRouteMismatchError
@@ -111,24 +152,19 @@ func (w *Writer) judge(rec journal.JournalRecord) (pending, error) {
 	if _, ok := rec.(journal.FenceRecord); ok {
 		return pending{}, &journal.MarshalRecordError{Subject: w.n.ledger, Cause: errors.New("only the opening of a journal appends a fence")}
 	}
-	f, err := w.s.o.Kinds.Encode(w.n.id, rec)
-	if err != nil {
+	if err := w.s.o.Kinds.EncodeTo(f, w.n.id, rec); err != nil {
 		var kind *journal.RecordKindError
 		if errors.As(err, &kind) {
 			return pending{}, &journal.RecordKindError{Subject: w.n.ledger}
 		}
 		return pending{}, &journal.MarshalRecordError{Subject: w.n.ledger, Cause: err}
 	}
-	for _, n := range []int{len(f.Body.Bytes), len(f.Public.Bytes)} {
+	for _, n := range [...]int{len(f.Body.Bytes), len(f.Public.Bytes)} {
 		if n > w.s.o.MaxBodyBytes {
 			return pending{}, &journal.RecordTooLargeError{Subject: w.n.ledger, MsgID: f.ID, Length: n}
 		}
 	}
-	p := newPending(rec, f)
-	if f.HasPublic {
-		p.public = append([]byte{}, f.Public.Bytes...)
-	}
-	return p, nil
+	return newPending(rec, f), nil
 }
 
 // admit judges a record that is not durable by what is.

@@ -28,6 +28,7 @@ type Writer struct {
 	// turn is held for a whole append. It is a channel, so that the wait for it
 	// ends with the caller's context. What follows is guarded by it.
 	turn    chan struct{}
+	limit   limit // of each append in time
 	ready   bool
 	tip     storage.Tip
 	last    []byte // the frame at the tip
@@ -43,6 +44,7 @@ func newWriter(s *Store, n names, lease journal.Lease, also journal.EventCatalog
 		closed: make(chan struct{}),
 		turn:   make(chan struct{}, 1),
 	}
+	w.limit.after = s.o.AppendTimeout
 	w.index, w.summary = newIndex(s, n), newSummary(s, n)
 	w.index.found = w.summary.noteFrame
 	ctx, lose := context.WithCancelCause(context.Background())
@@ -103,6 +105,7 @@ func (w *Writer) Close() error {
 
 // stop ends what the writer has running.
 func (w *Writer) stop() {
+	w.limit.stop()
 	w.lose(context.Canceled)
 	w.unwatch()
 }
@@ -112,24 +115,33 @@ func (w *Writer) enter(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	select {
-	case <-w.closed:
+	if w.isClosed() {
 		return &journal.JournalNotReadyError{SessionID: w.n.id}
-	default:
 	}
 	select {
-	case w.turn <- struct{}{}:
+	case w.turn <- struct{}{}: // mostly it is free
+	default:
 		select {
+		case w.turn <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		case <-w.closed:
-			w.leave()
 			return &journal.JournalNotReadyError{SessionID: w.n.id}
-		default:
 		}
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-w.closed:
+	}
+	if w.isClosed() {
+		w.leave()
 		return &journal.JournalNotReadyError{SessionID: w.n.id}
+	}
+	return nil
+}
+
+func (w *Writer) isClosed() bool {
+	select {
+	case <-w.closed:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -138,23 +150,29 @@ func (w *Writer) leave() { <-w.turn }
 // Append appends rec and returns its sequence: of a record that was durable
 // before, the first one's.
 func (w *Writer) Append(ctx context.Context, rec journal.JournalRecord) (uint64, error) {
-	res, err := w.appendOne(ctx, rec)
+	res, err := w.appendOne(ctx, rec, false)
 	return res.Sequence, err
 }
 
 // AppendIdempotent appends rec unless it is durable already.
 func (w *Writer) AppendIdempotent(ctx context.Context, rec journal.JournalRecord) (journal.AppendResult, error) {
-	res, err := w.appendOne(ctx, rec)
+	res, err := w.appendOne(ctx, rec, false)
 	return res.AppendResult, err
 }
 
 // AppendCommitted is AppendIdempotent and returns what it stored for the public.
 func (w *Writer) AppendCommitted(ctx context.Context, rec journal.JournalRecord) (journal.CommittedAppendResult, error) {
-	return w.appendOne(ctx, rec)
+	return w.appendOne(ctx, rec, true)
 }
 
-func (w *Writer) appendOne(ctx context.Context, rec journal.JournalRecord) (journal.CommittedAppendResult, error) {
-	res, err := w.AppendBatch(ctx, rec)
+// appendOne appends rec; public says whether the result has what is stored for
+// the public.
+func (w *Writer) appendOne(ctx context.Context, rec journal.JournalRecord, public bool) (journal.CommittedAppendResult, error) {
+	if err := w.enter(ctx); err != nil {
+		return journal.CommittedAppendResult{}, err
+	}
+	defer w.leave()
+	res, err := w.append(ctx, []journal.JournalRecord{rec}, public)
 	if err != nil {
 		return journal.CommittedAppendResult{}, err
 	}
@@ -167,7 +185,7 @@ func (w *Writer) AppendBatch(ctx context.Context, recs ...journal.JournalRecord)
 		return nil, err
 	}
 	defer w.leave()
-	return w.append(ctx, recs)
+	return w.append(ctx, recs, true)
 }
 
 // Resolve settles an append whose outcome is not known; see journal.BatchJournal.
