@@ -51,10 +51,11 @@ func (x *index) loadCheckpoint(ctx context.Context, tip storage.Tip) error {
 	case p.Gen != tip.Gen || p.Seq > tip.Seq || p.Seq == 0:
 		return errors.New("it is of another life of the journal")
 	}
-	for _, r := range p.Runs {
+	for i, r := range p.Runs {
 		if r.Bits < 0 || r.Bits > 16 || len(r.Shards) != 1<<r.Bits {
 			return errors.New("a run whose shards do not fit")
 		}
+		p.Runs[i].loaded = make([]*shard, len(r.Shards))
 	}
 	_, raw, err := x.s.frame(ctx, x.n, p.Seq)
 	if err != nil {
@@ -78,7 +79,7 @@ func (x *index) beginSeal(tip storage.Tip, last []byte) func(context.Context) (i
 		return nil
 	}
 	own := &sealing{recs: x.tail, done: make(chan struct{})}
-	x.sealing, x.tail = own, make(map[half]entry)
+	x.sealing, x.tail = own, make(map[half]entry, min(len(x.tail), x.s.o.CheckpointRecords)) // as many will come again
 	was := x.point
 	return func(ctx context.Context) func() func() {
 		point, old, err := x.seal(ctx, own.recs, was, tip, last)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"container/list"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -21,6 +20,8 @@ type run struct {
 	Records int              `json:"records"`
 	Bits    int              `json:"bits"`
 	Shards  []storage.Digest `json:"shards"` // 1<<Bits; the zero digest is an empty one
+
+	loaded []*shard // those of Shards that are in memory, nil for the others; guarded by the turn
 }
 
 // A record of a shard: key, content, sequence.
@@ -56,48 +57,33 @@ func shardOf(k half, n int) int {
 // lookupRuns looks a key up in the checkpoint, in the newest run first.
 func (x *index) lookupRuns(ctx context.Context, k half) (entry, bool, error) {
 	for i := len(x.point.Runs) - 1; i >= 0; i-- {
-		r := x.point.Runs[i]
-		b, err := x.shard(ctx, r.Shards[shardOf(k, r.Bits)])
+		sh, err := x.shard(ctx, &x.point.Runs[i], k)
 		if err != nil {
 			return entry{}, false, err
 		}
-		if at, found := searchShard(b, k); found {
-			return recordAt(b, at).entry, true, nil
+		if e, ok := sh.lookup(k); ok {
+			return e, true, nil
 		}
 	}
 	return entry{}, false, nil
 }
 
-func searchShard(b []byte, k half) (at int, found bool) {
-	lo, hi := 0, len(b)/recordBytes
-	for lo < hi {
-		mid := (lo + hi) / 2
-		switch c := bytes.Compare(b[mid*recordBytes:mid*recordBytes+16], k[:]); {
-		case c == 0:
-			return mid, true
-		case c < 0:
-			lo = mid + 1
-		default:
-			hi = mid
-		}
+// shard returns the shard of a run that k is in if it is in the run; nil is an
+// empty one.
+func (x *index) shard(ctx context.Context, r *run, k half) (*shard, error) {
+	at := shardOf(k, r.Bits)
+	if sh := r.loaded[at]; sh != nil {
+		sh.used = true
+		return sh, nil
 	}
-	return lo, false
-}
-
-// shard returns the bytes of a shard.
-func (x *index) shard(ctx context.Context, d storage.Digest) ([]byte, error) {
-	if d == (storage.Digest{}) {
+	if r.Shards[at] == (storage.Digest{}) {
 		return nil, nil
 	}
-	if b, ok := x.shards.get(d); ok {
-		return b, nil
-	}
-	b, err := x.readShard(ctx, d)
+	b, err := x.readShard(ctx, r.Shards[at])
 	if err != nil {
 		return nil, fmt.Errorf("index of session %s: %w", x.n.id, err)
 	}
-	x.shards.put(d, b)
-	return b, nil
+	return x.shards.add(b, &r.loaded[at]), nil
 }
 
 func (x *index) readShard(ctx context.Context, d storage.Digest) ([]byte, error) {
@@ -118,8 +104,8 @@ func (x *index) readShard(ctx context.Context, d storage.Digest) ([]byte, error)
 
 // writeRun stores records, which come in the order of their keys, about n of them.
 func (x *index) writeRun(ctx context.Context, n int, recs iter.Seq2[record, error]) (run, error) {
-	r := run{Bits: min(bits.Len(uint(n/shardRecords)), 16)}
-	r.Shards = make([]storage.Digest, 1<<r.Bits)
+	r := run{Bits: min(bits.Len(uint(max(n-1, 0)/shardRecords)), 16)}
+	r.Shards, r.loaded = make([]storage.Digest, 1<<r.Bits), make([]*shard, 1<<r.Bits)
 	var buf []byte
 	at := 0
 	flush := func() error {
@@ -214,38 +200,4 @@ func cmpErr(a, b error) error {
 		return a
 	}
 	return b
-}
-
-// shards is a cache of them, bounded in bytes: the longest unused go first.
-type shards struct {
-	most, bytes int
-	order       *list.List // of *shard, the last used first
-	byDigest    map[storage.Digest]*list.Element
-}
-
-type shard struct {
-	d storage.Digest
-	b []byte
-}
-
-func (c *shards) get(d storage.Digest) ([]byte, bool) {
-	e, ok := c.byDigest[d]
-	if !ok {
-		return nil, false
-	}
-	c.order.MoveToFront(e)
-	return e.Value.(*shard).b, true
-}
-
-func (c *shards) put(d storage.Digest, b []byte) {
-	if c.order == nil {
-		c.order, c.byDigest = list.New(), make(map[storage.Digest]*list.Element)
-	}
-	c.byDigest[d] = c.order.PushFront(&shard{d, b})
-	c.bytes += len(b)
-	for c.bytes > c.most && c.order.Len() > 1 {
-		old := c.order.Remove(c.order.Back()).(*shard)
-		delete(c.byDigest, old.d)
-		c.bytes -= len(old.b)
-	}
 }
