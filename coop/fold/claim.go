@@ -145,12 +145,13 @@ func (s *State) readRelease(st *stream, h head, b event.ClaimReleased) *release 
 	if b.Fence != nil {
 		w.fence = s.ref(*b.Fence)
 	}
-	if w != (why{reason: w.reason}) {
-		r.why = &w
+	common := w == why{reason: w.reason}
+	if common && s.whys[w.reason] != nil {
+		r.why = s.whys[w.reason]
 		return r
 	}
-	if r.why = s.whys[w.reason]; r.why == nil {
-		r.why = &w
+	kept := w // w itself need not outlive this
+	if r.why = &kept; common {
 		s.whys[w.reason] = r.why
 	}
 	return r

@@ -15,7 +15,7 @@ type session struct {
 	rt      *runtime
 	sid     string
 	threads few[thread] // one per record that says something of it, in no order
-	live    *[]holder   // claims and reviews that stand, in no order; nil when none does
+	live    *[]holder   // claims and reviews that stand, in no order; nil while none does and it is not open
 	origin  [2]*mark    // since() of an opening, as it was last asked for
 	info    *info       // as it was last told, and words of a claim: to be held once
 	words   *words
@@ -24,6 +24,7 @@ type session struct {
 	dirty   dirt
 	rescan  bool // all its streams are being looked at again
 	told    bool // among the changed
+	active  bool // among those of its runtime
 }
 
 // dirt says why a session is to be looked at again.

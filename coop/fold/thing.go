@@ -142,9 +142,7 @@ func enliven(h holder, live bool) {
 	last := all[len(all)-1]
 	all[t.place], last.it().place = last, t.place
 	all[len(all)-1] = nil
-	if *x.live = all[:len(all)-1]; len(*x.live) == 0 {
-		x.live = nil
-	}
+	*x.live = all[:len(all)-1]
 }
 
 // own tells whether an act is by t's session: only its runs may end it.

@@ -198,11 +198,17 @@ func (s *State) counted(x *session) {
 		x.told = true
 		s.work.sess = append(s.work.sess, x)
 	}
-	if x.open || x.live != nil {
+	active := x.open || len(x.things()) > 0
+	switch {
+	case active == x.active:
+		return
+	case active:
 		x.rt.active[x] = struct{}{}
-	} else {
+	default:
+		x.live = nil
 		delete(x.rt.active, x)
 	}
+	x.active = active
 }
 
 func (w *work) changes() Changes {

@@ -28,7 +28,7 @@ const (
 // lookout opens and parses records on all cores, ahead of the one who folds them:
 // neither depends on what was before. Not safe for concurrent use.
 type lookout struct {
-	take  func(reading) // in the order of the log
+	take  func(*reading) // in the order of the log; it is the lookout's again when take returns
 	work  chan *sighting
 	done  sync.WaitGroup
 	next  *sighting
@@ -44,7 +44,7 @@ type sighting struct {
 	ready   chan struct{}
 }
 
-func newLookout(seal func() *sealer, take func(reading)) *lookout {
+func newLookout(seal func() *sealer, take func(*reading)) *lookout {
 	n := min(runtime.GOMAXPROCS(0), maxLookers)
 	l := &lookout{take: take, work: make(chan *sighting, aheadBatches*n), most: aheadBatches * n}
 	for range n {
@@ -59,20 +59,19 @@ func (l *lookout) look(seal *sealer) {
 	var parser event.Parser
 	for b := range l.work {
 		for _, stored := range b.records {
-			b.found = append(b.found, read(seal, &parser, stored))
+			b.found = append(b.found, reading{index: stored.Index})
+			b.found[len(b.found)-1].read(seal, &parser, stored.Data)
 		}
 		b.ready <- struct{}{}
 	}
 }
 
-// read opens one record.
-func read(seal *sealer, parser *event.Parser, stored seglog.Record) reading {
-	r := reading{index: stored.Index}
-	r.record, r.err = seal.open(stored.Data)
+// read opens the record of r.
+func (r *reading) read(seal *sealer, parser *event.Parser, data []byte) {
+	r.record, r.err = seal.open(data)
 	if r.err == nil && r.record.kind == RecordEvent && r.record.version <= recordVersion {
 		r.event, r.form = parser.Parse(r.record.payload)
 	}
-	return r
 }
 
 // put takes the next record of the log, whose bytes must stay as they are.
@@ -110,8 +109,8 @@ func (l *lookout) first() {
 	b := l.order[0]
 	l.order = l.order[1:]
 	<-b.ready
-	for _, r := range b.found {
-		l.take(r)
+	for i := range b.found {
+		l.take(&b.found[i])
 	}
 	clear(b.records)
 	clear(b.found)

@@ -27,13 +27,13 @@ func TestReadingAheadKeepsTheOrder(t *testing.T) {
 		var want []reading
 		var parser event.Parser
 		var got int
-		l := newLookout(seal, func(r reading) {
+		l := newLookout(seal, func(r *reading) {
 			w := want[got]
 			switch {
 			case r.index != w.index, r.err != w.err, r.record.kind != w.record.kind, r.record.sealed != w.record.sealed,
 				(r.event == nil) != (w.event == nil), (r.form == nil) != (w.form == nil),
 				r.event != nil && r.event.Hash != w.event.Hash:
-				t.Fatalf("of %d, record %d is %+v, want %+v", n, got, r, w)
+				t.Fatalf("of %d, record %d is %+v, want %+v", n, got, *r, w)
 			}
 			got++
 		})
@@ -50,7 +50,9 @@ func TestReadingAheadKeepsTheOrder(t *testing.T) {
 				data = data[:recordHeader-1]
 			}
 			stored := seglog.Record{Index: uint64(2*i + 1), Data: data}
-			want = append(want, read(seal(), &parser, stored))
+			alone := reading{index: stored.Index}
+			alone.read(seal(), &parser, stored.Data)
+			want = append(want, alone)
 			l.put(stored)
 			if ahead := len(want) - got; ahead > (l.most+1)*aheadRecords {
 				t.Fatalf("%d records are under way, want at most %d", ahead, (l.most+1)*aheadRecords)

@@ -12,7 +12,7 @@ func (j *Journal) apply(e *event.Event, index uint64) (fold.Changes, Refusal) {
 	h := j.heads[e.Stream]
 	first := h == nil
 	if first {
-		h = &head{tie: newTie()}
+		h = &head{tie: newTie(), node: e.Stream.Node(), ours: e.Stream.Runtime() == j.runtime}
 	}
 	at := h.place(e, j.state)
 	if at.refused != "" {
@@ -33,14 +33,13 @@ func (j *Journal) apply(e *event.Event, index uint64) (fold.Changes, Refusal) {
 	j.lift(e.Stream)
 	h.put(e, index)
 	h.tie.observe(e)
-	j.count(e.Stream, len(e.Raw))
+	j.count(h, len(e.Raw))
 	delete(j.health.Suspects, e.Stream) // it goes on
-	node := e.Stream.Node()
-	j.perNode[node]++
+	j.perNode[h.node]++
 	j.stamp = max(j.stamp, e.Lamport)
-	j.settled = j.settled || node != j.runtime.Node
+	j.settled = j.settled || h.node != j.runtime.Node
 	j.lives.touch(e.Stream)
-	if node == j.runtime.Node && e.Stream.Runtime() == j.runtime && !j.lives.second(e.Stream) {
+	if h.ours && !j.lives.second(e.Stream) {
 		j.lineages.observe(e, at.fills)
 	}
 	j.named(e)

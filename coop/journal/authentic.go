@@ -19,6 +19,7 @@ type authentic struct {
 	bound   int    // events that may wait in one stream
 	checked uint64 // signatures
 	waiting map[ident.Stream][]found
+	alone   [1]found // room for an answer
 }
 
 func newAuthentic(bound int) *authentic {
@@ -27,10 +28,14 @@ func newAuthentic(bound int) *authentic {
 
 // admit takes the next event of the log, vouched for or not. It returns those
 // that are known to be authentic now, in the order of their stream, and those
-// that will never be.
+// that will never be. Both are good until the next call.
 func (a *authentic) admit(f found, vouched bool) (good, bad []found) {
 	s := f.event.Stream
 	wait := a.waiting[s]
+	if vouched && wait == nil {
+		a.alone[0] = f
+		return a.alone[:], nil
+	}
 	if n := len(wait); n > 0 && !reaches(f.event, wait[n-1].event) {
 		bad, wait = wait, nil
 	}

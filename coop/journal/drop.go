@@ -13,11 +13,10 @@ func (j *Journal) leave(s ident.Stream) (indexes []uint64, l *life) {
 	changes := j.state.Undo(s, 1)
 	if h := j.heads[s]; h != nil {
 		indexes = h.indexes()
-		node := s.Node()
-		if j.perNode[node] -= len(indexes); j.perNode[node] <= 0 {
-			delete(j.perNode, node)
+		if j.perNode[h.node] -= len(indexes); j.perNode[h.node] <= 0 {
+			delete(j.perNode, h.node)
 		}
-		j.count(s, -h.bytes)
+		j.count(h, -h.bytes)
 	}
 	delete(j.heads, s)
 	delete(j.health.Damaged, s)
@@ -35,8 +34,8 @@ func (j *Journal) leave(s ident.Stream) (indexes []uint64, l *life) {
 }
 
 // count notes how many bytes of events others have here.
-func (j *Journal) count(s ident.Stream, bytes int) {
-	if s.Node() != j.runtime.Node {
+func (j *Journal) count(h *head, bytes int) {
+	if h.node != j.runtime.Node {
 		j.theirs += int64(bytes)
 	}
 }

@@ -16,6 +16,8 @@ type head struct {
 	bytes        int     // of the events
 	events       indexes // of seq 1 and on; 0 where one is lost
 	tie          *tie
+	node         ident.NodeID
+	ours         bool // of this runtime
 }
 
 // index is where an event is that the stream reaches, 0 when it is lost.

@@ -30,9 +30,12 @@ const recordHeader = 1 + 1 + sha256.Size
 var errShortRecord = errors.New("shorter than its header")
 
 // sealer makes and checks the keyed digest of records. Not safe for concurrent use.
-type sealer struct{ mac hash.Hash }
+type sealer struct {
+	mac hash.Hash
+	own [sha256.Size]byte // room for a digest
+}
 
-func newSealer(key []byte) *sealer { return &sealer{hmac.New(sha256.New, key)} }
+func newSealer(key []byte) *sealer { return &sealer{mac: hmac.New(sha256.New, key)} }
 
 // sealer is a new one for this journal's records.
 func (j *Journal) sealer() *sealer { return newSealer(j.cfg.Key.DeriveMAC(macLabel(j.cfg.Repo))) }
@@ -70,12 +73,11 @@ func (s *sealer) open(rec []byte) (record, error) {
 	if len(rec) < recordHeader {
 		return record{}, errShortRecord
 	}
-	var sum [sha256.Size]byte
 	payload := rec[recordHeader:]
 	return record{
 		kind:    RecordType(rec[0]),
 		version: rec[1],
-		sealed:  hmac.Equal(s.sum(sum[:0], rec, payload), rec[2:recordHeader]),
+		sealed:  hmac.Equal(s.sum(s.own[:0], rec, payload), rec[2:recordHeader]),
 		payload: payload,
 	}, nil
 }

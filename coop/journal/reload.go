@@ -39,7 +39,7 @@ func (j *Journal) reload(ctx context.Context) error {
 // all takes the records of the log one by one.
 func (r *reload) all(ctx context.Context) error {
 	j, next := r.j, uint64(1)
-	l := newLookout(j.sealer, func(found reading) {
+	l := newLookout(j.sealer, func(found *reading) {
 		r.missing(next, found.index)
 		r.record(found)
 		next = found.index + 1
@@ -70,8 +70,8 @@ func (r *reload) end() {
 	r.j.relist()
 }
 
-func (r *reload) record(found reading) {
-	j, rec := r.j, found.record
+func (r *reload) record(found *reading) {
+	j, rec := r.j, &found.record
 	switch {
 	case found.err != nil:
 		r.refuse(RefusedRecord)
@@ -99,7 +99,7 @@ func (r *reload) record(found reading) {
 	}
 }
 
-func (r *reload) beats(rec record) {
+func (r *reload) beats(rec *record) {
 	saved, err := decodeBeats(rec.payload)
 	if err != nil || !rec.sealed {
 		r.refuse(RefusedRecord)
@@ -112,7 +112,7 @@ func (r *reload) beats(rec record) {
 
 // tombs takes up which streams were dropped. One that is here nevertheless is
 // what a rewrite that did not get to its end has left.
-func (r *reload) tombs(rec record) {
+func (r *reload) tombs(rec *record) {
 	boot, all, err := decodeTombs(rec.payload)
 	if err != nil || !rec.sealed {
 		r.refuse(RefusedRecord)
@@ -145,7 +145,7 @@ func (r *reload) tombs(rec record) {
 	}
 }
 
-func (r *reload) fork(rec record) {
+func (r *reload) fork(rec *record) {
 	e, err := event.Parse(rec.payload)
 	if err != nil || !rec.sealed {
 		r.refuse(RefusedRecord)
@@ -154,7 +154,7 @@ func (r *reload) fork(rec record) {
 	r.j.forks.put(e)
 }
 
-func (r *reload) row(rec record, index uint64) {
+func (r *reload) row(rec *record, index uint64) {
 	local, err := decodeRow(rec.payload)
 	if err != nil || !rec.sealed {
 		r.refuse(RefusedRecord)
@@ -163,7 +163,7 @@ func (r *reload) row(rec record, index uint64) {
 	r.j.row(local, index)
 }
 
-func (r *reload) event(at reading) {
+func (r *reload) event(at *reading) {
 	e := at.event
 	if e == nil {
 		r.refuse(parseRefusal(at.form))
@@ -172,7 +172,7 @@ func (r *reload) event(at reading) {
 	if at.record.sealed { // a stamp that was seen once is never given out again
 		r.j.stamp = max(r.j.stamp, e.Lamport)
 	}
-	if refused := r.j.unbelieved(e); refused != "" {
+	if refused := r.unbelieved(e); refused != "" {
 		if refused == RefusedUntrusted {
 			r.j.withheld[e.Stream] = append(r.j.withheld[e.Stream], at.index)
 		}
@@ -194,7 +194,7 @@ func (r *reload) apply(f found) {
 		return
 	}
 	r.j.health.Reloaded++
-	if f.event.Stream.Runtime() == r.j.runtime {
+	if r.j.heads[f.event.Stream].ours {
 		r.lastOwn = f.event.Stream
 		r.j.spoke = max(r.j.spoke, f.event.At)
 	}
@@ -221,6 +221,15 @@ func (r *reload) missing(from, to uint64) {
 }
 
 func (r *reload) refuse(why Refusal) { r.j.health.refuse(why) }
+
+// unbelieved is unbelieved of the journal. Of a stream that is held it is known
+// whose it is: what Trust says stays the same.
+func (r *reload) unbelieved(e *event.Event) Refusal {
+	if e.Repo == r.j.cfg.Repo && r.j.heads[e.Stream] != nil {
+		return ""
+	}
+	return r.j.unbelieved(e)
+}
 
 // unbelieved is why an event is not taken whoever signed it.
 func (j *Journal) unbelieved(e *event.Event) Refusal {

@@ -17,6 +17,9 @@ type tie struct {
 	needs  map[ident.Stream]bool  // whose events its checkpoints keep
 	sids   map[string]deeds       // what sessions did in it
 	handed bool                   // it published a handover, or said what became of one
+
+	latest string // who did something last, and what it is noted to have done
+	done   deeds
 }
 
 // deeds are what one session did in a stream.
@@ -34,9 +37,14 @@ func newTie() *tie {
 
 // note adds to what a session did.
 func (t *tie) note(sid string, d deeds) {
-	if was := t.sids[sid]; was|d != was {
+	if sid == t.latest && t.done|d == t.done {
+		return
+	}
+	was := t.sids[sid]
+	if was|d != was {
 		t.sids[sid] = was | d
 	}
+	t.latest, t.done = sid, was|d
 }
 
 // did yields the sessions that did something.

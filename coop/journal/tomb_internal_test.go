@@ -83,20 +83,29 @@ func TestOnlyTheLatestChangeOfAMarkIsTold(t *testing.T) {
 		c.note(ident.Stream(fmt.Sprint(i % 3)))
 	}
 	c.note("x")
+	c.note("x")
 	c.forget("0")
+	c.note("y")
+	c.forget("y")
 	var got []ident.Stream
 	for s := range c.since(0) {
-		got = append(got, s)
+		if got = append(got, s); len(got) > 4 {
+			break
+		}
 	}
 	if d := cmp.Diff([]ident.Stream{"x", "2", "1"}, got); d != "" { // 999 is of 0
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	for s := range c.since(c.version - 1) {
+	for s := range c.since(c.version - 2) {
 		if s != "x" {
 			t.Errorf("%s changed since", s)
 		}
 	}
-	if len(c.log) > 200 {
-		t.Errorf("%d changes are kept of 4 streams", len(c.log))
+	kept := 0
+	for one := c.latest; one != nil && kept < 4; one = one.before {
+		kept++
+	}
+	if kept != 3 || len(c.of) != 3 {
+		t.Errorf("%d and %d changes are kept of 3 streams", kept, len(c.of))
 	}
 }

@@ -149,8 +149,9 @@ func (j *Journal) readBack(recs []seglog.Record) {
 	r := newReload(j)
 	var parser event.Parser
 	for _, stored := range recs {
-		if found := read(j.seal, &parser, stored); found.err == nil {
-			r.event(found)
+		found := reading{index: stored.Index}
+		if found.read(j.seal, &parser, stored.Data); found.err == nil {
+			r.event(&found)
 			if n := j.health.Refused[RefusedUntrusted]; n > 0 {
 				j.health.Refused[RefusedUntrusted] = n - 1
 			}

@@ -209,7 +209,7 @@ func TestAtTheBounds(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { j.MarksSince(version) }); n > 10 {
 		t.Errorf("one changed mark among %d costs %.0f allocations", lim.Streams+lim.Tombstones, n)
 	}
-	if n := len(j.lives.changes.log); n > 3*(lim.Streams+lim.Tombstones) {
+	if n := len(j.lives.changes.of); n > lim.Streams+lim.Tombstones+1 {
 		t.Errorf("%d changes are kept", n)
 	}
 	h := j.Health()
