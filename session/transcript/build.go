@@ -71,7 +71,7 @@ func (b *builder) record(rec journal.JournalRecord, seq uint64) error {
 	case journal.FenceRecord, journal.CommandApplicationRecord, journal.CommandDispositionRecord:
 		// They keep the writing in order and say nothing of what happened.
 	case journal.OpaqueRecord:
-		b.warn(seq, "a record of kind "+r.Kind+" is not shown")
+		b.opaque(r, seq)
 	default:
 		return fmt.Errorf("transcript: record %d is a %T, which is not known here", seq, rec)
 	}

@@ -19,7 +19,8 @@
 // # What is shown
 //
 // Without Options.Private the transcript has no payload of a gate, no answer, no audit and
-// no path of the workspace, and of a harness's own events only their public form. Beyond
+// no path of the workspace, and of a harness's own events and records only their public
+// form. Beyond
 // the public view of the session it has what commands say: why something was asked for, what
 // a process that was left running wrote, the first line of an input that waits. It does not
 // look into texts: what a tool was given and gave back is there.

@@ -20,12 +20,30 @@ func (b *builder) event(e event.Event, seq uint64) {
 	if e.Visibility == event.Internal && !b.opt.Private {
 		return
 	}
+	var form []byte // that Project made
+	if b.opt.Project != nil && !b.opt.Private {
+		var err error
+		if form, err = b.opt.Project(e); err != nil {
+			b.warn(seq, "an event of kind "+e.Body.Kind()+" cannot be shown")
+			return
+		}
+		if form == nil {
+			return
+		}
+		if public, err := b.opt.Kinds.Decode(form); err == nil && public.Body.Kind() == e.Body.Kind() {
+			e.Body, form = public.Body, nil
+		}
+	}
 	b.inputs.take(e.Cause.Command)
 	l := b.loopOf(e.At.Loop, seq)
 	l.used = seq
 	defer b.flush(l, false)
 	at := mark{seq, e.CreatedAt}
-	switch body := e.Body.(type) {
+	body := e.Body
+	if form != nil {
+		body = nil // none of those below
+	}
+	switch body := body.(type) {
 	case event.TurnStarted:
 		b.turnStarted(l, at, e, body)
 		return
@@ -43,6 +61,10 @@ func (b *builder) event(e event.Event, seq uint64) {
 		return
 	}
 	b.enter(l, e)
+	if form != nil { // of a shape of its own
+		b.add(l, note{mark: at, kind: e.Body.Kind(), line: "An event of kind " + e.Body.Kind() + ".", detail: plain(b.cut(readable(form)))}, len(form))
+		return
+	}
 	switch body := e.Body.(type) {
 	case event.StepDone:
 		l.usage = sum(l.usage, body.Usage)
@@ -158,7 +180,7 @@ func (b *builder) other(l *loop, at mark, e event.Event) {
 
 // own returns what may be shown of the body of a harness's own event, as JSON.
 func (b *builder) own(e event.Event) ([]byte, error) {
-	if !b.opt.Private {
+	if !b.opt.Private && b.opt.Project == nil { // else e is what Project made
 		public, err := b.opt.Kinds.Public(e)
 		if err != nil {
 			return nil, err

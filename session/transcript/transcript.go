@@ -38,6 +38,10 @@ type Options struct {
 	// is shown without Private. Nil has none; events of a kind that it does not have are
 	// shown with Private alone.
 	Kinds *event.Kinds
+	// Project is that of the journal's Kinds (journal.Kinds.Project), if it has one: it
+	// makes the public form of all public events, which is what is shown without
+	// Private. An event of which it makes nothing is not shown then.
+	Project func(event.Event) ([]byte, error)
 	// MaxText bounds one text, in bytes; what is left out is counted. 0 is 1 MiB.
 	MaxText int
 	// Exported is the time of the export, which is shown if it is set.
