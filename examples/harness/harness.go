@@ -117,8 +117,8 @@ func newEvent(at event.Coordinates, why event.Cause, what event.Body) event.Even
 	}
 }
 
-// idOf is an id that every run makes again from the same words.
-func idOf(session event.ID, words ...string) event.ID {
-	sum := sha256.Sum256([]byte(fmt.Sprint(session, "\x00", strings.Join(words, "\x00"))))
+// idOf is an id that every run makes again from the same id and words.
+func idOf(of event.ID, words ...string) event.ID {
+	sum := sha256.Sum256([]byte(fmt.Sprint(of, "\x00", strings.Join(words, "\x00"))))
 	return event.IDFrom([16]byte(sum[:16]))
 }

@@ -63,7 +63,7 @@ func (h *harness) take(ctx context.Context, r request) error {
 		return nil
 	}
 	// The same line makes the same command, to the byte: it has no time in it.
-	cmd := command.Command{Header: command.Header{ID: idOf(h.session, "command", r.id), Agency: event.Human}, Body: body}
+	cmd := command.Command{Header: command.Header{ID: idOf(h.here.Loop, "command", r.id), Agency: event.Human}, Body: body}
 	intent := journal.NewCommandRecord(h.session, h.here.Loop, cmd)
 	var then func()
 	ans, err := h.journal.Apply(ctx, store.Attempt{

@@ -216,7 +216,7 @@ func (p *person) check(t *testing.T, out string) {
 	if n := len(open.Turns) + len(open.Calls) + len(open.Gates) + len(open.Attempts) + len(open.Delegates) + len(open.Deliveries) + len(open.Commands); n > 0 || !open.Stopped {
 		t.Errorf("open at the end: %+v", open)
 	}
-	story := read(ctx, t, sessions)
+	story := read(ctx, t, sessions, session)
 	for seq, what := range p.told {
 		if got := story.records[seq]; got != what {
 			t.Errorf("record %d was told to be %q, and is %q", seq, what, got)
@@ -278,7 +278,7 @@ type disposed struct {
 
 // read reads the journal, and holds it to what must be true of every one: each
 // id once in its family, each command begun and ended once, epochs that rise.
-func read(ctx context.Context, t *testing.T, sessions *store.Store) *story {
+func read(ctx context.Context, t *testing.T, sessions *store.Store, session event.ID) *story {
 	t.Helper()
 	s := &story{records: map[uint64]string{}, begun: map[string]runtimecommand.Application{}, ended: map[string]disposed{}, effects: map[event.ID]int{}}
 	c, err := sessions.Records().Open(ctx, journal.ReplayRequest{SessionID: session})

@@ -26,6 +26,9 @@ func (h *harness) resume(ctx context.Context, open store.Recovery) error {
 	if err := h.say(ctx, session, event.Cause{}, event.RestoreStarted{Epoch: h.journal.Epoch(), Tip: open.Tip - 1}); err != nil {
 		return err
 	}
+	if err := h.count(ctx); err != nil {
+		return err
+	}
 	if err := h.endAttempts(ctx, open); err != nil {
 		return err
 	}
@@ -35,9 +38,6 @@ func (h *harness) resume(ctx context.Context, open store.Recovery) error {
 		}
 	}
 	if err := h.restore(ctx, open.Checkpoint); err != nil {
-		return err
-	}
-	if err := h.count(ctx); err != nil {
 		return err
 	}
 	return h.say(ctx, session, event.Cause{}, event.RestoreDone{
@@ -104,9 +104,11 @@ func (h *harness) endings(open store.Recovery) (list []ending) {
 	return list
 }
 
-// count reads the events of the root loop: what was done is what they say.
+// count reads the events of the root loop: what was done is what they say. The loop
+// of the first turn is the root, whatever the session is called by now: one that was
+// imported may have another id than it had.
 func (h *harness) count(ctx context.Context) error {
-	events, err := h.sessions.Events().Open(ctx, journal.ReplayRequest{SessionID: h.session, LoopID: h.here.Loop})
+	events, err := h.sessions.Events().Open(ctx, journal.ReplayRequest{SessionID: h.session})
 	if err != nil {
 		return err
 	}
@@ -118,6 +120,12 @@ func (h *harness) count(ctx context.Context) error {
 			return nil
 		case err != nil:
 			return err
+		}
+		if _, turn := e.Body.(event.TurnStarted); turn && h.turns == 0 {
+			h.here.Loop = e.At.Loop
+		}
+		if e.At.Loop != h.here.Loop {
+			continue
 		}
 		switch e.Body.(type) {
 		case event.TurnStarted:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -43,7 +44,7 @@ func storyOf(t *testing.T, o options) *story {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return read(t.Context(), t, sessions)
+	return read(t.Context(), t, sessions, o.session)
 }
 
 // What a call did to the workspace of which the journal knows no end is taken back
@@ -54,25 +55,7 @@ func TestWorkspaceIsSetBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := optionsIn(t.TempDir(), 12)
 			o.yes = true
-			// It thinks long enough that it dies between two steps.
-			first := (&person{dir: o.store}).command(t, "-yes", "-pace", "200ms")
-			out, err := first.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := first.Start(); err != nil {
-				t.Fatal(err)
-			}
-			done := 0
-			for lines := bufio.NewScanner(out); done < steps && lines.Scan(); {
-				if strings.Contains(lines.Text(), event.KindStepDone) {
-					done++
-				}
-			}
-			first.Process.Kill()
-			if first.Wait(); done < steps {
-				t.Fatalf("the first run came to its end behind %d steps", done)
-			}
+			killedBehind(t, o, steps)
 			files := workspace{o.store + ".work"}
 			if _, err := files.add("a line of a call without an end\n"); err != nil {
 				t.Fatal(err)
@@ -88,6 +71,72 @@ func TestWorkspaceIsSetBack(t *testing.T) {
 				t.Errorf("the notes are %q, %v; want %q", notes, err, want)
 			}
 		})
+	}
+}
+
+// killedBehind runs a harness and kills it behind so many steps. It thinks long enough
+// that it dies between two of them.
+func killedBehind(t *testing.T, o options, steps int) {
+	t.Helper()
+	first := (&person{dir: o.store}).command(t, "-yes", "-pace", "200ms")
+	out, err := first.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := 0
+	for lines := bufio.NewScanner(out); done < steps && lines.Scan(); {
+		if strings.Contains(lines.Text(), event.KindStepDone) {
+			done++
+		}
+	}
+	first.Process.Kill()
+	if first.Wait(); done < steps {
+		t.Fatalf("the first run came to its end behind %d steps", done)
+	}
+}
+
+// A session that was imported under another id goes on where it was, in its loop.
+func TestCarryingOnUnderAnotherID(t *testing.T) {
+	o := optionsIn(t.TempDir(), 12)
+	o.yes = true
+	killedBehind(t, o, 4)
+	backend, err := filestore.Open(o.store, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions, err := store.New(backend, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if _, err := sessions.Export(t.Context(), o.session, &file); err != nil {
+		t.Fatal(err)
+	}
+	o.session = event.NewID()
+	if _, err := sessions.Import(t.Context(), bytes.NewReader(file.Bytes()), o.session); err != nil {
+		t.Fatal(err)
+	}
+	if err := backend.Close(); err != nil {
+		t.Fatal(err)
+	}
+	screen := new(listener)
+	if err := run(t.Context(), o, strings.NewReader("a say hello\n"), screen); err != nil {
+		t.Fatal(err)
+	}
+	s, done := storyOf(t, o), 0
+	for _, what := range s.records {
+		if strings.HasPrefix(what, event.KindStepDone) {
+			done++
+		}
+	}
+	if done != 12 || strings.Count(s.notes, "note ") != 4 {
+		t.Errorf("%d steps were done, and the notes are %q", done, s.notes)
+	}
+	if text := screen.all.String(); !strings.Contains(text, ", 0 warnings") {
+		t.Errorf("the transcript warns:\n%s", text)
 	}
 }
 
