@@ -64,7 +64,7 @@ func command(ts *testscript.TestScript, args []string) *exec.Cmd {
 	if id := ts.Getenv("COMITY_SESSION"); id != "" {
 		cmd.Env = append(cmd.Env, "COMITY_SESSION="+id)
 	}
-	for _, name := range []string{"PATH", "HOME", "COMITY_HOME", "GIT_CONFIG_NOSYSTEM", "GORACE", "TMPDIR", "WORK", "SystemRoot"} {
+	for _, name := range []string{"PATH", "HOME", "COMITY_HOME", "GIT_CONFIG_NOSYSTEM", "GORACE", patient, "TMPDIR", "WORK", "SystemRoot"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	return cmd

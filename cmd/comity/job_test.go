@@ -26,6 +26,7 @@ func TestMainJob(t *testing.T) {
 		Dir: "testdata/job",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("REPO", repo)
+			env.Setenv(patient, "1")
 			env.Values[agentsKey{}] = agents{}
 			return setUp(t, env)
 		},

@@ -11,11 +11,11 @@ import (
 	"github.com/comity-dev/comity/internal/cli"
 )
 
-func main() { os.Exit(run()) }
+func main() { os.Exit(run(context.Background())) }
 
 // run ends in good order at the first signal and at once at the second.
-func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+func run(ctx context.Context) int {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	return cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)

@@ -17,14 +17,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// How long an agent waits for a hook, counted from when the program began: hookPatience
-// for input and call, hookLimit whatever happens. Its start and its end are not
-// in them, and the whole is to stay under a second.
-const (
-	hookPatience = 700 * time.Millisecond
-	hookLimit    = 900 * time.Millisecond
-)
-
 func (a *app) hookCommand() *cobra.Command {
 	return a.command(&cobra.Command{
 		Use:   "hook CLIENT EVENT",
@@ -67,7 +59,8 @@ func (a *app) hook(ctx context.Context, args []string) int {
 		return a.gitHook(ctx, args[1], args[2:])
 	}
 	h := agentHook{a: a, client: args[0], event: args[1]}
-	rep := within(ctx, hookPatience, hookLimit, h.answer, func(why any) told {
+	wait := patienceIn(ctx)
+	rep := within(ctx, wait.hook, wait.hookLimit, h.answer, func(why any) told {
 		return told{note: fmt.Sprintf("hook %s %s: %v; the agent goes on", h.client, h.event, why)}
 	})
 	a.out.printf("%s", rep.answer)

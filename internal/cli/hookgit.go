@@ -11,18 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/internal/git"
 )
 
 const (
-	// guardPatience is how long a commit or a push waits for what it changes to be
-	// listed, and guardCall how long it then waits for each answer of the daemon.
-	guardPatience = 10 * time.Second
-	guardCall     = 900 * time.Millisecond
-
 	// maxGuarded is the most paths that one commit or push is asked about, and
 	// maxGuardBytes the most bytes of them in one call.
 	maxGuarded    = 100_000
@@ -58,7 +52,8 @@ type guarded struct {
 // gitHook answers a hook of git: 1 when a commit or push is refused, else 0.
 func (a *app) gitHook(ctx context.Context, hook string, args []string) int {
 	g := guard{a, hook, args}
-	rep := within(ctx, guardPatience, guardPatience+guardCall, g.look, func(why any) guarded {
+	wait := patienceIn(ctx)
+	rep := within(ctx, wait.guard, wait.guard+wait.guardCall, g.look, func(why any) guarded {
 		return g.unchecked(fmt.Errorf("%v", why))
 	})
 	scrub(&rep.deny)
@@ -256,7 +251,7 @@ func (g guard) call(ctx context.Context, c git.Checkout, paths git.Paths) (rep a
 }
 
 func (g guard) callPart(ctx context.Context, req api.GuardRequest, rep *api.GuardReply) error {
-	ctx, cancel := context.WithTimeout(ctx, guardCall)
+	ctx, cancel := context.WithTimeout(ctx, patienceIn(ctx).guardCall)
 	defer cancel()
 	return g.a.askHook(ctx, api.OpGuard, req, rep)
 }
