@@ -116,6 +116,14 @@ func (j *Journal) second(l *life) {
 	}
 }
 
+// Clock is the highest stamp that this journal has seen, 0 for none: what a greeting
+// tells. It is no sign of life, as who asks may be anybody.
+func (j *Journal) Clock() uint64 {
+	j.lock()
+	defer j.unlock()
+	return j.stamp
+}
+
 // Welcome takes the clock that a peer's welcome tells. A journal that has heard
 // of nobody yet is set to it, however far that is ahead; any later one counts
 // within the lead that every stamp is held to. It reports whether it counted.

@@ -102,7 +102,7 @@ func (c *Core) Ingested(now time.Duration, r event.IngestReport) {
 func (c *Core) report(r event.IngestReport) {
 	c.reported++
 	out := Report{Batch: c.reported, Accepted: r.Accepted, Duplicate: r.Duplicate, Pending: r.Pending, NotStored: r.NotStored, Rejected: r.Rejected}
-	blocked := c.unstored(r)
+	blocked := c.nameless(r)
 	for _, b := range r.Blocked {
 		if n, known := blocked[b.Stream]; !known || b.Seq < n.Seq {
 			blocked[b.Stream] = b
@@ -122,19 +122,42 @@ func (c *Core) report(r event.IngestReport) {
 	c.reports = append(c.reports, out.Append(nil))
 }
 
-// unstored are the streams that the disk did not take, from where on.
-func (c *Core) unstored(r event.IngestReport) map[ident.Stream]event.Blocked {
+// nameless are the streams of what the journal's report gives no stream for, from where
+// on: what the disk did not take, and what is no event that this build can read. The
+// peer has said of which streams they are.
+func (c *Core) nameless(r event.IngestReport) map[ident.Stream]event.Blocked {
 	blocked := map[ident.Stream]event.Blocked{}
 	n := 0
 	for _, run := range c.arrived[0].Runs {
 		for i := range run.Raw {
-			if _, known := blocked[run.Stream]; !known && n < len(r.Outcomes) && r.Outcomes[n].Status == event.NotStored {
-				blocked[run.Stream] = event.Blocked{Stream: run.Stream, Seq: run.First + uint64(i), Why: NotStored}
+			if n == len(r.Outcomes) {
+				return blocked
+			}
+			if _, known := blocked[run.Stream]; !known {
+				if why := reasonOf(r.Outcomes[n]); why != "" {
+					blocked[run.Stream] = event.Blocked{Stream: run.Stream, Seq: run.First + uint64(i), Why: why}
+				}
 			}
 			n++
 		}
 	}
 	return blocked
+}
+
+// reasonOf is why a stream gets no further by an outcome that names none; "" for any
+// other outcome.
+func reasonOf(o event.Outcome) event.Reason {
+	switch {
+	case o.Status == event.NotStored:
+		return NotStored
+	case o.Status != event.Rejected:
+		return ""
+	}
+	switch o.Reason {
+	case event.Oversized, event.Malformed, event.Versioned, event.Identity, event.OtherRepository:
+		return o.Reason
+	}
+	return ""
 }
 
 // lacking reports whether our disk did not take something that the peer sent.
@@ -154,6 +177,9 @@ func (c *Core) refuse(s ident.Stream, b event.Blocked) {
 	r := c.rows[s]
 	if b.Why == event.Waiting && r.refused != nil && r.refused.wait > 0 && b.Seq == r.refused.seq {
 		return
+	}
+	if b.Why == event.Waiting && r.fell { // it was on its way when we asked for all of it
+		c.again[s] = true
 	}
 	if b.Why == "" {
 		r.refused = nil

@@ -17,8 +17,11 @@ type Source interface {
 	// order of each stream, about budget bytes of them, without the streams that
 	// skip names.
 	Missing(theirs event.Marks, budget int, skip func(ident.Stream) bool) ([]event.Stored, error)
-	// Beat makes a beat; false when there is none to make.
+	// Beat makes a beat, which counts as one that is sent; false when there is none
+	// to make.
 	Beat() (*event.Beat, bool)
+	// Clock is the highest stamp seen, 0 for none.
+	Clock() uint64
 }
 
 // A Listener takes the beats that a peer tells.

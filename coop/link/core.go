@@ -50,6 +50,7 @@ type Core struct {
 	rows    map[ident.Stream]*row
 	lag     map[ident.Stream]*row // what the peer lacks and may be sent
 	holder  map[ident.Stream]*row // what the peer holds something of, as far as it told
+	unread  map[ident.Stream]*row // of lag, what the journal could not read
 	version uint64                // of our marks
 	news    bool
 	broken  error // of the replica
@@ -76,7 +77,7 @@ func NewCore(cfg Config, r Replica, now time.Duration) (*Core, error) {
 	}
 	c := &Core{
 		cfg: cfg, replica: r, now: now, started: now, lastHeard: now, lastTick: now, lastPulse: now, stage: answering,
-		rows: map[ident.Stream]*row{}, lag: map[ident.Stream]*row{}, holder: map[ident.Stream]*row{},
+		rows: map[ident.Stream]*row{}, lag: map[ident.Stream]*row{}, holder: map[ident.Stream]*row{}, unread: map[ident.Stream]*row{},
 		offered: offered{landed: flight{}},
 		told:    told{untold: map[ident.Stream]fresh{}}, inbox: inbox{refusing: map[ident.Stream]*row{}, again: map[ident.Stream]bool{}},
 	}
@@ -206,7 +207,7 @@ func (c *Core) end(err error, last []byte) {
 		c.ready = [][]byte{last}
 	}
 	c.joined()
-	c.rows, c.lag, c.holder, c.arrived, c.untold, c.round = nil, nil, nil, nil, nil, nil
+	c.rows, c.lag, c.holder, c.unread, c.arrived, c.untold, c.round = nil, nil, nil, nil, nil, nil, nil
 }
 
 // Next returns the next frame to send, nil when there is none for now. It is
@@ -232,7 +233,7 @@ func (c *Core) next() []byte {
 	if c.news {
 		c.pull()
 	}
-	if c.fell || len(c.rows) > 2*MaxStreams { // on a link a stream only rises, and stays: the next one begins anew
+	if len(c.rows) > 2*MaxStreams { // on a link a stream stays: the next one begins anew
 		c.Leave("renew")
 		return c.next()
 	}

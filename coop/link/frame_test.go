@@ -146,7 +146,6 @@ func TestBodiesOutOfBoundsAreRefused(t *testing.T) {
 	fall := link.Again{Streams: []ident.Stream{b, a}}.Append(nil)
 	twice := link.Again{Streams: []ident.Stream{a, a}}.Append(nil)
 	swapped := link.MarksFrame{Marks: []link.StreamMark{{Stream: b, Mark: event.Mark{Seq: 1}}, {Stream: a, Mark: event.Mark{Seq: 1}}}}.Append(nil)
-	nothing := link.MarksFrame{Marks: []link.StreamMark{{Stream: a}}}.Append(nil)
 	for _, tt := range []struct {
 		name string
 		t    link.Type
@@ -154,7 +153,6 @@ func TestBodiesOutOfBoundsAreRefused(t *testing.T) {
 	}{
 		{"unknown flags of marks", link.TypeMarks, change("marks", 0, 4)},
 		{"marks that fall", link.TypeMarks, swapped[5:]},
-		{"a mark that says nothing", link.TypeMarks, nothing[5:]},
 		{"a mark over 2^53-1", link.TypeMarks, change("marks", 1+32, 0x20)},
 		{"no flags", link.TypeMarks, nil},
 		{"no run", link.TypeEvents, nil},

@@ -68,7 +68,7 @@ func (c *Core) takeHello(raw []byte) error {
 	c.hello = h
 	c.stage = proving
 	return c.say(TypeWelcome, ident.DomainWelcome, Welcome{
-		Card: c.cfg.Card, Channel: channelOf(c.cfg.Channel), Clock: c.clock(), Hello: c.heard, Nonce: c.nonce,
+		Card: c.cfg.Card, Channel: channelOf(c.cfg.Channel), Clock: c.replica.Clock(), Hello: c.heard, Nonce: c.nonce,
 		Proto: min(h.ProtoMax, ProtoMax), To: h.Card.Peer().Node,
 	})
 }
@@ -90,7 +90,7 @@ func (c *Core) takeWelcome(raw []byte) error {
 	if found := w.Card.Peer().Node; c.cfg.To != "" && found != c.cfg.To {
 		return &ProtocolError{CodeMisaddressed, "dialled " + string(c.cfg.To) + ", found " + string(found)}
 	}
-	if err := c.say(TypeConfirm, DomainConfirm, Confirm{Clock: c.clock(), Welcome: c.heard}); err != nil {
+	if err := c.say(TypeConfirm, DomainConfirm, Confirm{Clock: c.replica.Clock(), Welcome: c.heard}); err != nil {
 		return err
 	}
 	c.greeted(w.Card, w.Proto, w.Clock)
@@ -148,18 +148,10 @@ func (c *Core) greeted(card Card, proto int, clock uint64) {
 	c.join(c.replica.Joining(card.Peer()))
 	c.news, c.tellDue, c.first = true, true, true
 	c.beatDue, c.pingDue = true, true
-	c.lastPulse = c.now
+	c.lastPulse, c.listens = c.now, c.cfg.Limits.Streams
 	if c.cfg.Up != nil {
 		c.cfg.Up(card)
 	}
-}
-
-// clock is the highest stamp that we have seen, 0 when we cannot tell.
-func (c *Core) clock() uint64 {
-	if b, ok := c.replica.Beat(); ok {
-		return b.Lamport
-	}
-	return 0
 }
 
 // refusal is a signed no.

@@ -85,9 +85,6 @@ func (b *body) mark() StreamMark {
 	m.Seq = b.number(0)
 	switch b.byte() {
 	case 0:
-		if m.Seq == 0 {
-			b.fail("a mark that says nothing")
-		}
 	case 1:
 		m.Age, m.Beat = b.age(), b.beat()
 		if m.Beat != nil && m.Beat.Stream != m.Stream {

@@ -45,11 +45,9 @@ func (c *Core) eventsOut() []byte {
 	}
 	all = slices.DeleteFunc(all, c.pointless)
 	runs, _ := runsOf(all, frame)
-	if len(runs) == 0 { // the journal cannot read them: they wait until it tells more of the stream
-		for s, r := range c.lag {
-			r.ours = r.known()
-			c.settle(s, r)
-		}
+	if len(runs) == 0 { // the journal cannot read them now
+		maps.Copy(c.unread, c.lag)
+		clear(c.lag)
 		return nil
 	}
 	return c.launch(runs)

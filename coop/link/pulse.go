@@ -21,6 +21,8 @@ type pulse struct {
 	rounds uint64 // the highest level that counts
 	owed   bool   // a level did not count: one is asked for anew
 
+	listens int // beats of others that are still looked at in this heartbeat
+
 	joinEnd time.Duration
 	done    func() // of the first exchange, nil when it is over
 }
@@ -59,9 +61,11 @@ func (c *Core) Tick(now time.Duration) {
 		return
 	}
 	c.lastPulse = c.now
+	c.listens = lim.Streams
 	c.beatDue, c.pingDue, c.tellDue = true, true, true
 	c.pull()
 	c.retry()
+	c.reread()
 	c.levelled()
 	c.voided()
 }
@@ -88,9 +92,23 @@ func (c *Core) takeBeat(raw []byte) error {
 	if b.Stream.Runtime() != c.peer.Peer() {
 		return malformed("beat", "of another runtime than the peer's")
 	}
-	c.heardOf(b)
-	c.replica.MergeMarks(event.Marks{b.Stream: {Seq: b.Seq, Beat: b}})
+	if c.hears() {
+		c.heardOf(b)
+		c.replica.MergeMarks(event.Marks{b.Stream: {Seq: b.Seq, Beat: b}})
+	}
 	return nil
+}
+
+// hears reports whether one more beat of the peer is looked at, which may cost a check
+// of a signature: in each heartbeat as many as the streams that a journal may know, so
+// that an honest peer can tell all that it has.
+func (c *Core) hears() bool {
+	if c.listens == 0 {
+		c.stats.Unheard++
+		return false
+	}
+	c.listens--
+	return true
 }
 
 // heardOf notes that the peer has a beat.

@@ -16,6 +16,8 @@ type row struct {
 	got    uint64        // the last one that the peer sent
 	beat   time.Duration // uptime in the latest beat that the peer told, -1 for none
 
+	fell bool // we held more of it on this link than we do, and less than the peer
+
 	block   event.Blocked // what the peer refuses; Why is "" for nothing
 	refused *refused      // what we refuse
 }
@@ -67,9 +69,17 @@ func (c *Core) guest(s ident.Stream) *row {
 
 // settle notes whether something of the stream is to be sent.
 func (c *Core) settle(s ident.Stream, r *row) {
+	delete(c.unread, s)
 	if r.ours > r.known() && !r.parked() {
 		c.lag[s] = r
 		return
 	}
 	delete(c.lag, s)
+}
+
+// reread has the journal asked anew, each heartbeat, for what it could not read.
+func (c *Core) reread() {
+	for s, r := range c.unread {
+		c.settle(s, r)
+	}
 }

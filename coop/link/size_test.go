@@ -43,8 +43,9 @@ func crowd(t *testing.T, s *linktest.Store, n int) event.Marks {
 func TestMarksStayInTheirBound(t *testing.T) {
 	a, b := duo()
 	a.Append(1, 100)
-	w := joinOn(t, time.Hour, [2]link.Config{linktest.ConfigOf(a, true), linktest.ConfigOf(b, false)},
-		[2]link.Journal{&crowded{a, crowd(t, a, 4500)}, b})
+	cfgs := [2]link.Config{linktest.ConfigOf(a, true), linktest.ConfigOf(b, false)}
+	cfgs[1].Limits.Streams = 5000 // that it listens to all
+	w := joinOn(t, time.Hour, cfgs, [2]link.Journal{&crowded{a, crowd(t, a, 4500)}, b})
 	w.settle()
 	agree(t, a, b)
 	if n := w.side[0].sentOf(link.TypeMarks); n != 5 || !w.side[1].core.Stats().Joined {

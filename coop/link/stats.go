@@ -23,6 +23,7 @@ type Stats struct {
 	In, Out Traffic
 	Unknown uint64 // frames of types that this build does not know
 	Ignored uint64 // marks beyond the bound
+	Unheard uint64 // beats beyond what is looked at in a heartbeat
 
 	EventsIn, EventsOut          uint64
 	Accepted, Duplicate, Pending uint64 // of those sent, by the peer's reports

@@ -17,7 +17,6 @@ type told struct {
 	first   bool                   // the next round tells all
 	tellDue bool
 	renew   bool // our trust changed: say so, and tell all
-	fell    bool // a stream is held less far than it was: it was dropped and is wanted again
 }
 
 // fresh is a mark, and when it was read.
@@ -36,8 +35,11 @@ func (c *Core) pull() {
 	c.version = version
 	for s, m := range marks {
 		r := c.row(s)
-		c.fell = c.fell || m.Seq < r.ours
-		r.ours = m.Seq
+		if m.Seq < r.ours { // it was dropped, and is wanted again
+			r.fell = true
+			c.again[s] = true
+		}
+		r.ours, r.fell = m.Seq, r.fell && m.Seq < r.theirs
 		c.settle(s, r)
 		c.untold[s] = fresh{m, c.now}
 	}
@@ -102,7 +104,7 @@ func (c *Core) gather() {
 		if m.Beat != nil && m.Beat.Uptime <= r.beat {
 			m.Beat = nil
 		}
-		if m.Beat == nil && (m.Seq == 0 || m.Seq == r.told && !c.first) {
+		if m.Beat == nil && m.Seq == r.told && (m.Seq == 0 || !c.first) {
 			continue
 		}
 		m.Age += c.now - m.at
@@ -147,7 +149,8 @@ func (c *Core) takeMarks(raw []byte) error {
 	}
 	beats := event.Marks{}
 	for _, m := range f.Marks {
-		if m.Beat != nil {
+		heard := m.Beat != nil && c.hears()
+		if heard {
 			beats[m.Stream] = m.Mark
 		}
 		r := c.guest(m.Stream)
@@ -156,7 +159,7 @@ func (c *Core) takeMarks(raw []byte) error {
 			continue
 		}
 		c.holds(m.Stream, r, m.Seq)
-		if m.Beat != nil {
+		if heard {
 			r.beat = max(r.beat, m.Beat.Uptime)
 		}
 		c.settle(m.Stream, r)

@@ -60,6 +60,13 @@ func (s *Store) Beat() (*event.Beat, bool) {
 	return b, err == nil
 }
 
+// Clock implements link.Source.
+func (s *Store) Clock() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lamport
+}
+
 // MergeMarks implements link.Listener.
 func (s *Store) MergeMarks(theirs event.Marks) (risen int) {
 	s.mu.Lock()
