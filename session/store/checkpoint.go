@@ -22,7 +22,7 @@ type checkpoint struct {
 	Runs  []run          `json:"runs"`  // the older and longer first
 
 	revision uint64 // of the row
-	anew     bool   // there was one that was not believed: what is left of it goes
+	anew     bool   // there was one that is damaged: what is left of it goes
 }
 
 const checkpointVersion = 1
@@ -30,7 +30,9 @@ const checkpointVersion = 1
 var errMissing = errors.New("the record is not there")
 
 // loadCheckpoint takes the stored checkpoint, if there is one. An error says why
-// it was not taken; then the revision of its row is known all the same.
+// it was not taken; then the revision of its row is known all the same, and whether
+// it is damaged: one that could not be read, or that is ahead of tip because another
+// owner came meanwhile, keeps what it has.
 func (x *index) loadCheckpoint(ctx context.Context, tip storage.Tip) error {
 	value, revision, err := x.s.b.KV().Get(ctx, x.n.index)
 	var missing *storage.NotFoundError
@@ -43,6 +45,7 @@ func (x *index) loadCheckpoint(ctx context.Context, tip storage.Tip) error {
 	x.point.revision = revision
 	var p checkpoint
 	if err := json.Unmarshal(value, &p); err != nil {
+		x.point.anew = true
 		return err
 	}
 	switch {
@@ -53,6 +56,7 @@ func (x *index) loadCheckpoint(ctx context.Context, tip storage.Tip) error {
 	}
 	for i, r := range p.Runs {
 		if r.Bits < 0 || r.Bits > 16 || len(r.Shards) != 1<<r.Bits {
+			x.point.anew = true
 			return errors.New("a run whose shards do not fit")
 		}
 		p.Runs[i].loaded = make([]*shard, len(r.Shards))
@@ -119,7 +123,8 @@ func (x *index) seal(ctx context.Context, recs map[half]entry, was checkpoint, t
 	next := sorted(entries(recs))
 	n := len(recs)
 	if was.anew {
-		if err := x.clear(ctx); err != nil {
+		var err error
+		if old, err = x.stored(ctx); err != nil {
 			return p, nil, err
 		}
 	}
@@ -132,7 +137,7 @@ func (x *index) seal(ctx context.Context, recs map[half]entry, was checkpoint, t
 		n += last.Records
 		old = append(old, last.Shards...)
 	}
-	r, err := x.writeRun(ctx, n, next)
+	r, err := x.writeRun(ctx, n, next, was.anew)
 	if err != nil {
 		return p, nil, err
 	}

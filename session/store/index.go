@@ -143,7 +143,7 @@ func (x *index) load(ctx context.Context, tip storage.Tip) error {
 			return err
 		}
 		x.s.o.Trouble(fmt.Errorf("checkpoint of session %s: %w; its journal is read from the beginning", x.n.id, err))
-		x.point = checkpoint{revision: x.point.revision, anew: true}
+		x.point = checkpoint{revision: x.point.revision, anew: x.point.anew}
 	}
 	return x.scan(ctx, x.point.Seq, tip.Seq)
 }

@@ -65,33 +65,41 @@ func (s *Store) remakeIndex(ctx context.Context, n names) error {
 	if err := x.scan(ctx, 0, tip.Seq); err != nil {
 		return err
 	}
-	_, _, err = x.seal(ctx, x.tail, x.point, tip, last)
+	point, old, err := x.seal(ctx, x.tail, x.point, tip, last)
 	var moved *storage.RevisionError
 	if errors.As(err, &moved) { // its row could not be read
 		x.point.revision = moved.Revision
-		_, _, err = x.seal(ctx, x.tail, x.point, tip, last)
+		point, old, err = x.seal(ctx, x.tail, x.point, tip, last)
+	}
+	if err == nil {
+		x.forget(ctx, point, old)
 	}
 	return err
 }
 
-// clear removes all shards that are stored: those of a checkpoint that was not
-// believed. One whose content is damaged would be taken for the same one that is
-// good. A crash behind it leaves a checkpoint without shards, which is made anew
-// too.
-func (x *index) clear(ctx context.Context) error {
+// stored are all shards that are there: behind a checkpoint that was damaged it is
+// not known which those were. They go once the new one is stored, and not before:
+// a writer that has lost its session would take them from the one that has it.
+func (x *index) stored(ctx context.Context) ([]storage.Digest, error) {
 	var all []storage.Digest
 	for info, err := range x.s.b.Blobs().List(ctx, x.n.index) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		all = append(all, info.Digest)
 	}
-	for _, d := range all {
-		if err := x.s.b.Blobs().Delete(ctx, x.n.index, d); err != nil {
-			return err
-		}
+	return all, nil
+}
+
+// discard removes a shard whose content is damaged, which would be taken for the
+// good one of the same name.
+func (x *index) discard(ctx context.Context, d storage.Digest) error {
+	_, err := x.readShard(ctx, d)
+	var damaged *storage.DigestError
+	if errors.As(err, &damaged) {
+		return x.s.b.Blobs().Delete(ctx, x.n.index, d)
 	}
-	return nil
+	return nil // it is not there, or good, or the next to ask for it hears why not
 }
 
 // errShard is a shard that is no list of records.

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -248,4 +249,51 @@ func TestRepairBooksOfTheCatalog(t *testing.T) {
 		t.Errorf("the entry is %+v, %v", e, err)
 	}
 	b.good(t, s, 2)
+}
+
+// A shy backend does not say once what its row of the index is.
+type shy struct {
+	shelf
+	asked *bool
+}
+
+func (s shy) KV() storage.KV { return shyKV{s.shelf.KV(), s.asked} }
+
+type shyKV struct {
+	storage.KV
+	asked *bool
+}
+
+var errShy = errors.New("not now")
+
+func (kv shyKV) Get(ctx context.Context, key string) ([]byte, uint64, error) {
+	if key == ledger+"/index" && !*kv.asked {
+		*kv.asked = true
+		return nil, 0, errShy
+	}
+	return kv.KV.Get(ctx, key)
+}
+
+// A checkpoint that could not be read when the session was opened keeps its shards
+// until another one is stored.
+func TestACheckpointThatWasNotReadKeepsItsShards(t *testing.T) {
+	b := newShelf(t)
+	w := open(t, newStore(t, b, nil))
+	mustAppend(t, w, note("0", "x"), note("1", "x"))
+	closed(t, w)
+	tr := &trouble{t: t}
+	s := newStore(t, shy{b, new(bool)}, &store.Options{Trouble: tr.tell})
+	w = open(t, s)
+	mustAppend(t, w, note("2", "x"))
+	var moved *storage.RevisionError
+	if err := w.Checkpoint(t.Context()); !errors.As(err, &moved) {
+		t.Errorf("Checkpoint = %v, want that it is of another revision", err)
+	}
+	if r, err := s.Verify(t.Context(), session); err != nil || !r.Good() {
+		t.Errorf("Verify = %+v, %v", r, err)
+	}
+	closed(t, w)
+	if r, err := s.Verify(t.Context(), session); err != nil || !r.Good() {
+		t.Errorf("Verify = %+v, %v", r, err)
+	}
 }

@@ -103,7 +103,8 @@ func (x *index) readShard(ctx context.Context, d storage.Digest) ([]byte, error)
 }
 
 // writeRun stores records, which come in the order of their keys, about n of them.
-func (x *index) writeRun(ctx context.Context, n int, recs iter.Seq2[record, error]) (run, error) {
+// With anew it does not rely on what is stored already.
+func (x *index) writeRun(ctx context.Context, n int, recs iter.Seq2[record, error], anew bool) (run, error) {
 	r := run{Bits: min(bits.Len(uint(max(n-1, 0)/shardRecords)), 16)}
 	r.Shards, r.loaded = make([]storage.Digest, 1<<r.Bits), make([]*shard, 1<<r.Bits)
 	var buf []byte
@@ -113,6 +114,11 @@ func (x *index) writeRun(ctx context.Context, n int, recs iter.Seq2[record, erro
 			return nil
 		}
 		d := storage.DigestOf(buf)
+		if anew {
+			if err := x.discard(ctx, d); err != nil {
+				return err
+			}
+		}
 		if _, err := x.s.b.Blobs().Put(ctx, x.n.index, d, bytes.NewReader(buf)); err != nil {
 			return err
 		}
