@@ -50,6 +50,7 @@ type Core struct {
 	rows    map[ident.Stream]*row
 	lag     map[ident.Stream]*row // what the peer lacks and may be sent
 	holder  map[ident.Stream]*row // what the peer holds something of, as far as it told
+	later   map[ident.Stream]*row // what the peer lacks and is to get from elsewhere
 	unread  map[ident.Stream]*row // of lag, what the journal could not read
 	version uint64                // of our marks
 	news    bool
@@ -77,7 +78,7 @@ func NewCore(cfg Config, r Replica, now time.Duration) (*Core, error) {
 	}
 	c := &Core{
 		cfg: cfg, replica: r, now: now, started: now, lastHeard: now, lastTick: now, lastPulse: now, stage: answering,
-		rows: map[ident.Stream]*row{}, lag: map[ident.Stream]*row{}, holder: map[ident.Stream]*row{}, unread: map[ident.Stream]*row{},
+		rows: map[ident.Stream]*row{}, lag: map[ident.Stream]*row{}, holder: map[ident.Stream]*row{}, unread: map[ident.Stream]*row{}, later: map[ident.Stream]*row{},
 		offered: offered{landed: flight{}},
 		told:    told{untold: map[ident.Stream]fresh{}}, inbox: inbox{refusing: map[ident.Stream]*row{}, again: map[ident.Stream]bool{}},
 	}
@@ -207,7 +208,7 @@ func (c *Core) end(err error, last []byte) {
 		c.ready = [][]byte{last}
 	}
 	c.joined()
-	c.rows, c.lag, c.holder, c.unread, c.arrived, c.untold, c.round = nil, nil, nil, nil, nil, nil, nil
+	c.rows, c.lag, c.later, c.holder, c.unread, c.arrived, c.untold, c.round = nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 // Next returns the next frame to send, nil when there is none for now. It is

@@ -95,6 +95,7 @@ func (c *Core) takeReport(raw []byte) error {
 	landed := c.flights[0]
 	c.flights = c.flights[1:]
 	c.stats.count(report)
+	c.learn(report, landed)
 	for _, b := range report.Blocked {
 		delete(landed, b.Stream)
 		r := c.rows[b.Stream]
@@ -151,7 +152,7 @@ func (c *Core) voided() {
 	}
 	for s := range streams {
 		r := c.rows[s]
-		r.block, r.sent = event.Blocked{}, c.landed[s]
+		r.block, r.sent, r.late = event.Blocked{}, c.landed[s], false
 		for _, f := range c.flights {
 			r.sent = max(r.sent, f[s])
 		}
@@ -168,6 +169,9 @@ func (c *Core) takeAsk(raw []byte) error {
 		return err
 	}
 	c.asked, c.news = max(c.asked, n), true
+	for s, r := range c.later {
+		c.settle(s, r)
+	}
 	return nil
 }
 

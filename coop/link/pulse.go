@@ -66,6 +66,7 @@ func (c *Core) Tick(now time.Duration) {
 	c.pull()
 	c.retry()
 	c.reread()
+	c.relay()
 	c.levelled()
 	c.voided()
 }

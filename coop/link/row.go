@@ -18,6 +18,10 @@ type row struct {
 
 	fell bool // we held more of it on this link than we do, and less than the peer
 
+	late   bool // what we last sent of it the peer had from elsewhere
+	waited bool // a heartbeat has passed since the peer lacks something of it
+	due    bool // and another one: it is sent
+
 	block   event.Blocked // what the peer refuses; Why is "" for nothing
 	refused *refused      // what we refuse
 }
@@ -70,11 +74,42 @@ func (c *Core) guest(s ident.Stream) *row {
 // settle notes whether something of the stream is to be sent.
 func (c *Core) settle(s ident.Stream, r *row) {
 	delete(c.unread, s)
-	if r.ours > r.known() && !r.parked() {
-		c.lag[s] = r
-		return
-	}
 	delete(c.lag, s)
+	switch {
+	case r.ours <= r.known() || r.parked():
+		r.waited, r.due = false, false
+		delete(c.later, s)
+	case r.late && !r.due && c.asked == 0:
+		c.later[s] = r
+	default:
+		delete(c.later, s)
+		c.lag[s] = r
+	}
+}
+
+// relay sends, each heartbeat, what the peer does not have from elsewhere: it told its
+// marks meanwhile.
+func (c *Core) relay() {
+	for s, r := range c.later {
+		r.waited, r.due = true, r.waited
+		c.settle(s, r)
+	}
+}
+
+// learn takes from a report on a batch who is sooner with its streams. In a mesh each
+// event would cross each link, when every one passes on at once what the others have
+// from its author already. Our own events wait for nobody.
+func (c *Core) learn(r Report, sent flight) {
+	more, us := r.Pending+r.NotStored+len(r.Rejected), c.cfg.Card.Peer()
+	for s := range sent {
+		switch {
+		case more > 0 || s.Runtime() == us:
+		case r.Accepted == 0:
+			c.rows[s].late = true
+		case r.Duplicate == 0:
+			c.rows[s].late = false
+		}
+	}
 }
 
 // reread has the journal asked anew, each heartbeat, for what it could not read.

@@ -57,7 +57,7 @@ func (c *Core) Stats() Stats {
 	s := c.stats
 	s.Up, s.Err, s.Heard, s.Round = c.stage == up, c.err, c.lastHeard, c.rounds
 	s.Peer, s.Joined = c.peer, c.peer.PK != "" && c.done == nil
-	s.Lagging, s.Unreported = len(c.lag), len(c.flights)
+	s.Lagging, s.Unreported = len(c.lag)+len(c.later), len(c.flights)
 	for _, stream := range slices.Sorted(maps.Keys(c.rows)) {
 		r := c.rows[stream]
 		if r.block.Why != "" {
