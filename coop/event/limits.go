@@ -36,6 +36,8 @@ type Limits struct {
 	Pending         int           // out of order, in one stream
 	NodePending     int           // out of order, of one node
 	PendingTotal    int           // out of order, in the journal
+	NodePendingSize int64         // bytes out of order, of one node
+	PendingSize     int64         // bytes out of order, in the journal
 	Tombstones      int           // of dropped streams
 	LamportLead     uint64        // a received stamp ahead of the receiver's clock
 	ReloadBytes     int64         // read at a reload, of what others sent
@@ -62,6 +64,8 @@ func DefaultLimits() Limits {
 		Pending:         256,
 		NodePending:     1024,
 		PendingTotal:    4096,
+		NodePendingSize: 4 << 20,
+		PendingSize:     16 << 20,
 		Tombstones:      4096,
 		LamportLead:     1 << 24,
 		ReloadBytes:     64 << 20,
@@ -89,6 +93,8 @@ func (l Limits) WithDefaults() Limits {
 	or(&l.Pending, d.Pending)
 	or(&l.NodePending, d.NodePending)
 	or(&l.PendingTotal, d.PendingTotal)
+	or(&l.NodePendingSize, d.NodePendingSize)
+	or(&l.PendingSize, d.PendingSize)
 	or(&l.Tombstones, d.Tombstones)
 	or(&l.LamportLead, d.LamportLead)
 	or(&l.ReloadBytes, d.ReloadBytes)

@@ -227,10 +227,7 @@ func (i *intake) wait(s *course, c *candidate) {
 	}
 	lim := j.cfg.Limits
 	if n := i.end(s).seq; e.Seq > n && e.Seq-n > uint64(lim.Pending) ||
-		len(j.waiting.streams[e.Stream]) >= lim.Pending ||
-		j.waiting.total >= lim.PendingTotal ||
-		j.waiting.nodes[s.node] >= lim.NodePending ||
-		!i.room(s, j.waiting.nodes[s.node]) {
+		j.waiting.full(e, lim) || !i.room(s, j.waiting.nodes[s.node].events) {
 		i.refuse(c, event.Capacity)
 		return
 	}
@@ -245,6 +242,10 @@ func (i *intake) contend(c, x *candidate) {
 		i.refuse(c, i.astray(c))
 	case i.authentic(c):
 		i.drop(x, event.BadSignature)
+		if i.j.waiting.full(c.event, i.j.cfg.Limits) {
+			i.refuse(c, event.Capacity)
+			return
+		}
 		i.j.waiting.put(c)
 		i.set(c, event.Pending, "")
 	default:

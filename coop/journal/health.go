@@ -110,7 +110,7 @@ func (j *Journal) Health() Health {
 		h.Forked[s] = f.seq
 	}
 	h.Rejected, h.Crowded = maps.Clone(h.Rejected), maps.Clone(h.Crowded)
-	h.Waiting, h.Blocked = j.waiting.total, j.waiting.blocked(j)
+	h.Waiting, h.Blocked = j.waiting.total.events, j.waiting.blocked(j)
 	for _, d := range j.log.Damage() {
 		h.Damage = append(h.Damage, Damage{d.Segment, d.Offset, d.Length, Range{d.FirstIndex, d.LastIndex}, d.Reason})
 	}

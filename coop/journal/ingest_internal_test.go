@@ -271,8 +271,8 @@ func TestVerifyingCandidateTakesThePlaceOfAForgedOne(t *testing.T) {
 		if got := j.Marks()[b[0].Stream].Seq; got != uint64(at+1) {
 			t.Errorf("gap %v: mark %d, want %d", gap, got, at+1)
 		}
-		if j.waiting.total != 0 || len(j.waiting.nodes) != 0 {
-			t.Errorf("gap %v: %d still wait", gap, j.waiting.total)
+		if j.waiting.total.events != 0 || len(j.waiting.nodes) != 0 {
+			t.Errorf("gap %v: %d still wait", gap, j.waiting.total.events)
 		}
 	}
 }
@@ -328,11 +328,41 @@ func TestEventsWaitWithinTheirBounds(t *testing.T) {
 	}
 	r := m.ingest(j, b[0]) // in order: needs no place
 	wantOutcomes(t, r, "accepted")
-	if r.Released != 3 || j.waiting.total != 2 {
-		t.Errorf("released %d, %d wait; want 3, 2", r.Released, j.waiting.total)
+	if r.Released != 3 || j.waiting.total.events != 2 {
+		t.Errorf("released %d, %d wait; want 3, 2", r.Released, j.waiting.total.events)
 	}
 	wantOutcomes(t, m.ingest(j, e[0]), "accepted")
 	wantOutcomes(t, m.ingest(j, slices.Concat(b[4:], e[3:])...), "accepted", "accepted", "accepted", "accepted", "accepted", "accepted", "accepted", "accepted", "accepted")
+}
+
+// What waits is bounded in bytes too, for each node and for all.
+func TestEventsWaitWithinTheirBytes(t *testing.T) {
+	m, bob, eve := newMachine(t, "ada"), keyOf(t, "bob"), keyOf(t, "eve")
+	m.cfg.Trust = trust(bob, eve)
+	b, e := m.line(bob, "b", 6), m.line(eve, "e", 6)
+	size := int64(len(b[1].Raw)) // all of them are as long
+	for _, x := range slices.Concat(b[1:], e[1:]) {
+		if int64(len(x.Raw)) != size {
+			t.Fatalf("%v has %d bytes, want %d", x.Key(), len(x.Raw), size)
+		}
+	}
+	m.cfg.Limits.NodePendingSize, m.cfg.Limits.PendingSize = 2*size, 4*size-1
+	j := m.start()
+	wantOutcomes(t, m.ingest(j, b[1:5]...), "pending", "pending", "capacity", "capacity")
+	wantOutcomes(t, m.ingest(j, e[1:4]...), "pending", "capacity", "capacity")
+	wantOutcomes(t, m.ingest(j, b[0]), "accepted") // and frees what the two took
+	wantOutcomes(t, m.ingest(j, e[2:4]...), "pending", "capacity")
+	forged := m.forge(b[4])
+	wantOutcomes(t, m.ingest(j, forged), "pending")
+	wantOutcomes(t, m.ingest(j, b[4]), "pending") // takes the forged one's place
+	if got := j.waiting.total; got != (held{3, 3 * size}) {
+		t.Errorf("waiting are %+v, want 3 events", got)
+	}
+	wantOutcomes(t, m.ingest(j, b[3]), "accepted")
+	wantOutcomes(t, m.ingest(j, e[0]), "accepted")
+	if got := j.waiting.total; got != (held{}) || len(j.waiting.nodes) != 0 {
+		t.Errorf("waiting are %+v, want none", got)
+	}
 }
 
 // One believed key cannot take all places to wait from the others.
@@ -726,8 +756,8 @@ func TestFloodOfForgedEventsBlocksNobody(t *testing.T) {
 		flood = append(flood, m.forge(one))
 	}
 	m.ingest(j, flood...)
-	if j.waiting.total != 50 {
-		t.Fatalf("%d wait, want all places taken", j.waiting.total)
+	if j.waiting.total.events != 50 {
+		t.Fatalf("%d wait, want all places taken", j.waiting.total.events)
 	}
 	for n := 0; n < 40; n += 8 {
 		if r := m.ingest(j, slices.Concat(b[n:n+8], e[n:n+8])...); r.Accepted != 16 {
@@ -735,7 +765,7 @@ func TestFloodOfForgedEventsBlocksNobody(t *testing.T) {
 		}
 		m.ingest(j, flood...)
 	}
-	if len(j.heads) != 2 || j.waiting.total != 0 || len(j.waiting.nodes) != 0 {
-		t.Errorf("%d streams held, %d still wait", len(j.heads), j.waiting.total)
+	if len(j.heads) != 2 || j.waiting.total.events != 0 || len(j.waiting.nodes) != 0 {
+		t.Errorf("%d streams held, %d still wait", len(j.heads), j.waiting.total.events)
 	}
 }

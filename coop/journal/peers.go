@@ -130,7 +130,7 @@ func (j *Journal) Tallies() map[ident.NodeID]Tally {
 		of(n, func(t *Tally) { t.Events = k })
 	}
 	for n, k := range j.waiting.nodes {
-		of(n, func(t *Tally) { t.Waiting = k })
+		of(n, func(t *Tally) { t.Waiting = k.events })
 	}
 	for _, one := range j.tombs.order {
 		if !one.returned {

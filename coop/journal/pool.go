@@ -40,12 +40,20 @@ func (c *candidate) settled() *candidate {
 // place of a stream.
 type pool struct {
 	streams map[ident.Stream]map[uint64]*candidate
-	nodes   map[ident.NodeID]int
-	total   int
+	nodes   map[ident.NodeID]held
+	total   held
 }
 
+// held is how much waits.
+type held struct {
+	events int
+	size   int64 // bytes
+}
+
+func (h held) with(events, size int) held { return held{h.events + events, h.size + int64(size)} }
+
 func newPool() pool {
-	return pool{map[ident.Stream]map[uint64]*candidate{}, map[ident.NodeID]int{}, 0}
+	return pool{streams: map[ident.Stream]map[uint64]*candidate{}, nodes: map[ident.NodeID]held{}}
 }
 
 func (p *pool) get(s ident.Stream, seq uint64) *candidate { return p.streams[s][seq] }
@@ -56,8 +64,16 @@ func (p *pool) put(c *candidate) {
 		p.streams[s] = map[uint64]*candidate{}
 	}
 	p.streams[s][c.event.Seq] = c
-	p.nodes[s.Node()]++
-	p.total++
+	p.nodes[s.Node()] = p.nodes[s.Node()].with(1, len(c.event.Raw))
+	p.total = p.total.with(1, len(c.event.Raw))
+}
+
+// full reports whether e is more than may wait.
+func (p *pool) full(e *event.Event, l event.Limits) bool {
+	node, all := p.nodes[e.Stream.Node()].with(1, len(e.Raw)), p.total.with(1, len(e.Raw))
+	return node.events > l.NodePending || node.size > l.NodePendingSize ||
+		all.events > l.PendingTotal || all.size > l.PendingSize ||
+		len(p.streams[e.Stream]) >= l.Pending
 }
 
 func (p *pool) remove(c *candidate) {
@@ -66,10 +82,11 @@ func (p *pool) remove(c *candidate) {
 	if len(p.streams[s]) == 0 {
 		delete(p.streams, s)
 	}
-	if p.nodes[s.Node()]--; p.nodes[s.Node()] == 0 {
+	left := p.nodes[s.Node()].with(-1, -len(c.event.Raw))
+	if p.nodes[s.Node()] = left; left.events == 0 {
 		delete(p.nodes, s.Node())
 	}
-	p.total--
+	p.total = p.total.with(-1, -len(c.event.Raw))
 }
 
 // blocked tells, by stream, what those that wait are waiting for.
