@@ -22,6 +22,8 @@ type Status struct {
 	Digest     string     `json:"digest"`
 	ReadOnly   string     `json:"read_only,omitempty"` // why nothing can be written now
 	Damage     int        `json:"damage,omitempty"`    // damaged places found in the journal
+	Dropped    int        `json:"dropped,omitempty"`   // streams that the journal let go of and remembers: the log no longer shows them
+	Compacted  uint64     `json:"compacted,omitempty"` // events that it let go of since the daemon opened it
 	Cursor     string     `json:"cursor"`              // of the log's end
 	Daemon     Daemon     `json:"daemon"`
 }

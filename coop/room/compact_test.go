@@ -78,6 +78,9 @@ func TestCompaction(t *testing.T) {
 				if n := len(f.kinds()); drops != (n < before) || drops && n > 5 {
 					t.Errorf("%d of %d events are left with a limit of %d", n, before, limit)
 				}
+				if st := f.status(actor("ada", "a")); st.Dropped > 0 != drops || st.Compacted != uint64(before-len(f.kinds())) {
+					t.Errorf("status says that %d streams and %d events were dropped", st.Dropped, st.Compacted)
+				}
 				if drops {
 					f.wantCheck("compaction", api.CheckOK, "1 stream of runs that have ended was dropped", "comity log no longer shows them")
 				} else {

@@ -18,6 +18,8 @@ func (r *Room) Status(ctx context.Context, a Actor, _ api.StatusRequest) (api.St
 		Node:       string(r.runtime.Node),
 		Runtime:    string(r.runtime.ID),
 		Damage:     len(h.Damage),
+		Dropped:    h.Dropped,
+		Compacted:  h.Compacted,
 	}
 	if h.ReadOnly != nil {
 		out.ReadOnly = h.ReadOnly.Error()

@@ -75,6 +75,9 @@ func (p *printer) status(st *api.Status, g ages) {
 	p.section("waiting", len(st.Waits), func(i int) { p.wait(st.Waits[i], g) })
 	p.section("handovers", len(st.Handovers), func(i int) { p.handover(st.Handovers[i], g) })
 	p.section("reviews", len(st.Reviews), p.reviews(st.Reviews, g))
+	if st.Dropped > 0 || st.Compacted > 0 {
+		p.row(0, key("dropped:").as(faint), flexf("%s of ended runs, %s; see comity doctor", count(st.Dropped, "stream"), count(int(st.Compacted), "event")).as(faint))
+	}
 	if st.Notices > 0 {
 		p.printf("%s for you: comity notices\n", count(st.Notices, "notice"))
 	}

@@ -61,6 +61,16 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// What the log no longer shows is counted: also where nothing else is to be said.
+func TestStatusCountsWhatWasDropped(t *testing.T) {
+	f := newFake(t).serve()
+	f.replies[api.OpStatus] = api.Status{Dropped: 3, Compacted: 1}
+	want := "dropped:  3 streams of ended runs, 1 event; see comity doctor\n"
+	if r := f.run("status"); !strings.HasSuffix(r.out, want) || r.code != 0 {
+		t.Errorf("%+v, want it to end with %q", r, want)
+	}
+}
+
 func TestStatusAlone(t *testing.T) {
 	f := newFake(t).serve()
 	if r := f.run(); r.out != "nobody is here: no sessions, claims, handovers or reviews\n" {
