@@ -36,7 +36,7 @@ func (i *intake) take(c *candidate) {
 	switch {
 	case !i.j.believed(s.node):
 		i.refuse(c, event.Untrusted)
-	case e.Lamport > i.j.ceiling():
+	case e.Lamport > i.ceiling:
 		i.refuse(c, event.ClockAhead)
 	case e.Lamport < end.lamport+(e.Seq-end.seq): // stamps rise by 1 at least
 		i.refuse(c, event.ClockBehind)

@@ -59,6 +59,7 @@ func (i *intake) run(ctx context.Context) error {
 	defer func() { <-i.j.turnstile }()
 
 	i.j.lock()
+	i.ceiling = i.j.ceiling()
 	for _, c := range i.candidates {
 		if c != nil {
 			i.take(c)
@@ -87,6 +88,7 @@ type intake struct {
 	candidates []*candidate // in the order in which they are looked at
 	courses    map[ident.Stream]*course
 	order      []*course
+	ceiling    uint64 // no stamp above it counts
 
 	accepted []*candidate // in the order of the log
 	counts   map[ident.NodeID]int

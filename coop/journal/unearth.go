@@ -26,7 +26,7 @@ func (i *intake) returns(s *course, c *candidate) event.Reason {
 	switch {
 	case !i.j.believed(s.node):
 		return event.Untrusted
-	case c.event.Lamport > i.j.ceiling():
+	case c.event.Lamport > i.ceiling:
 		return event.ClockAhead
 	case !i.authentic(c):
 		return event.BadSignature
