@@ -174,7 +174,7 @@ func (r *reload) event(at *reading) {
 	}
 	if refused := r.unbelieved(e); refused != "" {
 		if refused == RefusedUntrusted {
-			r.j.withheld[e.Stream] = append(r.j.withheld[e.Stream], at.index)
+			r.withhold(at)
 		}
 		r.refuse(refused)
 		return
@@ -185,6 +185,16 @@ func (r *reload) event(at *reading) {
 	}
 	for _, f := range good {
 		r.apply(f)
+	}
+}
+
+// withhold keeps in mind where an event is that is not believed. One behind the
+// record that says that its stream was dropped says that it came back since.
+func (r *reload) withhold(at *reading) {
+	j, s := r.j, at.event.Stream
+	j.withheld[s] = append(j.withheld[s], at.index)
+	if t := j.tombs.of(s); t != nil && at.record.sealed {
+		t.returned = true
 	}
 }
 

@@ -137,6 +137,31 @@ func TestTrustGivenAfterTheReload(t *testing.T) {
 	}
 }
 
+// A stream that was dropped and came back is no dropped one for a start that does not
+// believe its key: what came stays on disk.
+func TestAReturnedStreamOutlivesAStartWithoutTrust(t *testing.T) {
+	m, bob := lasting(t, "ada"), keyOf(t, "bob")
+	m.cfg.Trust = trust(bob)
+	j := m.start()
+	b := m.line(bob, "b", 4)
+	m.ingest(j, b[:3]...)
+	if _, err := j.Forget(t.Context(), b[0].Stream.Runtime()); err != nil {
+		t.Fatal(err)
+	}
+	wantOutcomes(t, m.ingest(j, b[3]), "pending")
+	wantOutcomes(t, m.ingest(j, b[:3]...), "accepted", "accepted", "accepted")
+	want := show(j)
+	m.cfg.Trust = nil
+	j = m.start()
+	m.compact(j, force)
+	j = m.start()
+	m.compact(j, force)
+	m.setTrust(j, bob)
+	if d := cmp.Diff(want, show(j)); d != "" {
+		t.Errorf("(-before +after):\n%s", d)
+	}
+}
+
 func TestWithdrawnKeyKeepsItsTombstones(t *testing.T) {
 	m, j, o, all := droppedOrigin(t)
 	m.setTrust(j)
