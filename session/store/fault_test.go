@@ -579,3 +579,32 @@ func TestDoubtWithoutTheLease(t *testing.T) {
 		want[*journal.JournalLeaseLostError](t, "append", second(w.Append(t.Context(), note("2", "x"))))
 	}
 }
+
+// What Resolve returns is what was stored, however often it could not be found
+// out, and whatever the caller has made of its memory meanwhile.
+func TestADoubtIsPublishedOnce(t *testing.T) {
+	u := &unruly{Backend: closing(t, memstore.New())}
+	s := newStore(t, u, nil)
+	w := open(t, s)
+	u.set(func() {
+		u.append = func(next func() (storage.Tip, error)) (storage.Tip, error) { next(); return storage.Tip{}, unknown() }
+		u.read = func() error { return storage.ErrUnavailable }
+	})
+	public := []byte("original")
+	_, err := w.AppendCommitted(t.Context(), journal.OpaqueRecord{Kind: "acme.x", ID: "1", Body: []byte("b"), Public: public})
+	want[*journal.AmbiguousAckError](t, "append", err)
+	copy(public, "changed!") // it is the caller's again
+	want[*journal.AmbiguousAckError](t, "Resolve", second(w.Resolve(t.Context())))
+	u.set(func() { u.append, u.read = nil, nil })
+	resolved, err := w.Resolve(t.Context())
+	if err != nil || len(resolved) != 1 {
+		t.Fatal(resolved, err)
+	}
+	page, err := s.Page(t.Context(), store.PageRequest{SessionID: session})
+	if err != nil || len(page.Items) != 1 {
+		t.Fatal(page, err)
+	}
+	if got := resolved[0].Public.Body; string(got) != "original" || string(page.Items[0].Body) != "original" {
+		t.Errorf("resolved %q, stored %q", got, page.Items[0].Body)
+	}
+}

@@ -51,8 +51,10 @@ func (w *Writer) settle(ctx context.Context, a *attempt) error {
 			break
 		}
 	}
+	if w.doubt != a { // for whoever resolves it: what the caller gave is the caller's again
+		a.publish()
+	}
 	w.doubt = a
-	a.publish() // for whoever resolves it: what the caller gave is the caller's again
 	return &journal.AmbiguousAckError{Subject: w.n.ledger, MsgID: a.recs[0].frame.ID, Expected: a.expected.Seq, Cause: unknown}
 }
 
