@@ -86,9 +86,8 @@ func (j *Journal) lapseOnReload() {
 	case known && row.id == j.clock.BootID():
 		ran := j.clock.Boot() - row.boot
 		j.ticks.doubt = away-ran > retention
-		if away < 0 || ran < away {
-			away = ran
-		}
+		since := time.Unix(j.spoke, 0).Sub(time.Unix(row.at, 0)) // the row was written; 0 where nothing was
+		away = min(ran, max(away, ran-since))                    // a wall that was set back hides no sleep
 	case j.ahead(j.spoke):
 		away = retention + 1
 	}

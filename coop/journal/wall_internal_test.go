@@ -189,6 +189,34 @@ func TestAwayOverARestart(t *testing.T) {
 	}
 }
 
+// A sleep is told by the boot-time clock also where the wall was set back by less than
+// the sleep took; and what was written since the row counts, whose time the wall alone has.
+func TestSleepOutweighsAWallThatIsSetBack(t *testing.T) {
+	for name, wrote := range map[string]time.Duration{"spoke last": 0, "wrote since": time.Minute, "wrote since, for long": 25 * day} {
+		for _, back := range []time.Duration{0, 20 * day, 45 * day, -60 * year} {
+			m, j, _ := speaking(t)
+			if wrote > 0 {
+				m.clock.Advance(wrote)
+				m.append(j, session("a2"))
+			}
+			m.clock.Suspend(40 * day)
+			m.clock.SetWall(m.clock.Now().Add(-back))
+			m.wantGoingOn(m.start("a1"), name+", wall set back by "+back.String(), false)
+		}
+	}
+	m, j, _ := speaking(t)
+	m.clock.Advance(25 * day)
+	m.append(j, session("a2"))
+	m.clock.Suspend(20 * day)
+	m.wantGoingOn(m.start("a1"), "20 days behind an event", true)
+
+	m, j, _ = speaking(t)
+	m.clock.SetWall(m.clock.Now().Add(20 * day)) // it was behind when the row was written
+	m.append(j, session("a2"))
+	m.clock.Suspend(40 * day)
+	m.wantGoingOn(m.start("a1"), "wall set right before an event", false)
+}
+
 // Events that were stamped while the wall clock was decades ahead do not keep a later
 // absence from being noticed, nor make one of each restart.
 func TestEventsOfAWallThatWasAheadSayNothing(t *testing.T) {
