@@ -18,9 +18,9 @@ type row struct {
 
 	fell bool // we held more of it on this link than we do, and less than the peer
 
-	late   bool // what we last sent of it the peer had from elsewhere
-	waited bool // a heartbeat has passed since the peer lacks something of it
-	due    bool // and another one: it is sent
+	late   bool   // what we last sent of it the peer had from elsewhere
+	waited uint64 // how far we held it a heartbeat ago, 0 when the peer lacked nothing since
+	due    bool   // the peer lacks some of that still: it is sent
 
 	block   event.Blocked // what the peer refuses; Why is "" for nothing
 	refused *refused      // what we refuse
@@ -77,7 +77,7 @@ func (c *Core) settle(s ident.Stream, r *row) {
 	delete(c.lag, s)
 	switch {
 	case r.ours <= r.known() || r.parked():
-		r.waited, r.due = false, false
+		r.waited, r.due = 0, false
 		delete(c.later, s)
 	case r.late && !r.due && c.asked == 0:
 		c.later[s] = r
@@ -88,10 +88,11 @@ func (c *Core) settle(s ident.Stream, r *row) {
 }
 
 // relay sends, each heartbeat, what the peer does not have from elsewhere: it told its
-// marks meanwhile.
+// marks meanwhile. Of a stream that grows all the time it lacks something at any moment,
+// so what counts is what was there a heartbeat ago.
 func (c *Core) relay() {
 	for s, r := range c.later {
-		r.waited, r.due = true, r.waited
+		r.waited, r.due = r.ours, r.waited > r.known()
 		c.settle(s, r)
 	}
 }
