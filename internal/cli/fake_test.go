@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/comity-dev/comity/api"
@@ -109,11 +110,14 @@ type result struct {
 	out, errout string
 }
 
+// patient is a context for a test that does not ask how soon a hook is answered.
+func patient(t *testing.T) context.Context { return cli.Patient(t.Context(), 30*time.Second) }
+
 // run is one command line. It never starts a daemon, and what it prints for
 // people always fits.
 func (f *fake) run(args ...string) result {
 	f.t.Helper()
-	return f.runContext(f.t.Context(), args...)
+	return f.runContext(patient(f.t), args...)
 }
 
 func (f *fake) runContext(ctx context.Context, args ...string) result {
