@@ -70,16 +70,20 @@ func (w *Writer) Checkpoint(ctx context.Context) error {
 func (w *Writer) settleBooks() {
 	ctx, cancel := context.WithTimeout(context.Background(), w.s.o.AppendTimeout)
 	defer cancel()
+	forget := func() {}
 	for again := true; again; { // once more if the index had to be made anew
 		seal := w.index.beginSeal(w.tip, w.last)
 		if seal == nil {
 			break
 		}
 		own := w.index.sealing
-		seal(ctx)()()
+		forget = seal(ctx)()
 		again = own.anew
 	}
+	// What the new checkpoint replaces goes last: a store that dies may come back
+	// without the write that was its last, and then needs what the old one has.
 	w.s.saveRow(ctx, w.n, w.summary.row())
+	forget()
 }
 
 // note tells of records that have become durable.

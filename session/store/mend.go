@@ -37,7 +37,8 @@ func (s *Store) RepairBooks(ctx context.Context, id event.ID) (Report, error) {
 	case r.Tip == 0:
 		return r, nil
 	}
-	if err := s.remakeIndex(ctx, n); err != nil {
+	forget, err := s.remakeIndex(ctx, n)
+	if err != nil {
 		return r, fmt.Errorf("checkpoint of session %s: %w", id, err)
 	}
 	if e, revision, err := s.row(ctx, n); err != nil || e.LastSeq > r.Tip { // of another journal: it would win
@@ -45,25 +46,29 @@ func (s *Store) RepairBooks(ctx context.Context, id event.ID) (Report, error) {
 			return r, fmt.Errorf("catalog of session %s: %w", id, err)
 		}
 	}
-	_, err = s.RepairCatalog(ctx, id)
-	return r, err
+	if _, err := s.RepairCatalog(ctx, id); err != nil {
+		return r, err
+	}
+	forget() // last, as settleBooks does
+	return r, nil
 }
 
-// remakeIndex stores a checkpoint of the whole journal.
-func (s *Store) remakeIndex(ctx context.Context, n names) error {
+// remakeIndex stores a checkpoint of the whole journal, and returns what removes
+// the parts of those before.
+func (s *Store) remakeIndex(ctx context.Context, n names) (forget func(), err error) {
 	tip, err := s.b.Ledger().Tip(ctx, n.ledger)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, last, err := s.frame(ctx, n, tip.Seq)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	x := newIndex(s, n)
 	_ = x.loadCheckpoint(ctx, tip) // only the revision of its row is wanted
 	x.point = checkpoint{revision: x.point.revision, anew: true}
 	if err := x.scan(ctx, 0, tip.Seq); err != nil {
-		return err
+		return nil, err
 	}
 	point, old, err := x.seal(ctx, x.tail, x.point, tip, last)
 	var moved *storage.RevisionError
@@ -71,10 +76,7 @@ func (s *Store) remakeIndex(ctx context.Context, n names) error {
 		x.point.revision = moved.Revision
 		point, old, err = x.seal(ctx, x.tail, x.point, tip, last)
 	}
-	if err == nil {
-		x.forget(ctx, point, old)
-	}
-	return err
+	return func() { x.forget(ctx, point, old) }, err
 }
 
 // stored are all shards that are there: behind a checkpoint that was damaged it is

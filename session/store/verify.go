@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/comity-dev/comity/session/event"
 	"github.com/comity-dev/comity/storage"
@@ -53,6 +54,11 @@ func (r *Report) problem(ledger string, seq uint64, err error) {
 // run beside a writer: it looks at what was there when it began. Memory grows by some
 // 60 bytes a record. The error is about the store, not about the journal; the
 // report is then that of what was read.
+//
+// Of a backend that shows what was there when it was opened, as
+// filestore.OpenReadOnly does, a part of the checkpoint that is not found
+// (*storage.NotFoundError) may be one that a writer has removed since. It is lost if it is
+// not found in another opening either.
 func (s *Store) Verify(ctx context.Context, id event.ID) (Report, error) {
 	n, err := s.names(id)
 	if err != nil {
@@ -103,10 +109,7 @@ func (r *Report) count(at located) {
 
 // verifyBooks compares what is kept beside a journal with the journal.
 func (s *Store) verifyBooks(ctx context.Context, n names, a *audit, tip storage.Tip) (found []error) {
-	x := newIndex(s, n)
-	if err := x.loadCheckpoint(ctx, tip); err != nil {
-		found = append(found, fmt.Errorf("checkpoint of session %s: %w", n.id, err))
-	} else if err := x.compare(ctx, a.seen); err != nil {
+	if err := s.verifyCheckpoint(ctx, n, a, tip.Gen); err != nil {
 		found = append(found, fmt.Errorf("checkpoint of session %s: %w", n.id, err))
 	}
 	e, _, err := s.row(ctx, n)
@@ -115,15 +118,58 @@ func (s *Store) verifyBooks(ctx context.Context, n names, a *audit, tip storage.
 	case errors.As(err, &missing):
 	case err != nil:
 		found = append(found, err)
-	case e.LastSeq > tip.Seq:
-		found = append(found, fmt.Errorf("catalog of session %s: it knows of record %d, and the journal ends at %d", n.id, e.LastSeq, tip.Seq))
+	case e.LastSeq > tip.Seq: // a writer may have gone on
+		now, err := s.b.Ledger().Tip(ctx, n.ledger)
+		if err != nil {
+			found = append(found, err)
+		} else if e.LastSeq > now.Seq && now.Gen == tip.Gen {
+			found = append(found, fmt.Errorf("catalog of session %s: it knows of record %d, and the journal ends at %d", n.id, e.LastSeq, now.Seq))
+		}
 	}
 	return found
 }
 
-// compare returns how the checkpoint differs from the ids of the journal.
+// verifyCheckpoint compares the checkpoint with what was seen of the journal. A
+// writer at work stores another one meanwhile and removes parts of the one before: what is
+// wrong counts once it is found twice of the same one, and of a writer that is
+// always quicker nothing can be told.
+func (s *Store) verifyCheckpoint(ctx context.Context, n names, a *audit, gen uint64) error {
+	const tries = 5
+	judged := uint64(math.MaxUint64) // the revision of the one before
+	for range tries {
+		tip, err := s.b.Ledger().Tip(ctx, n.ledger)
+		if err != nil {
+			return err
+		}
+		if tip.Gen != gen { // it is another journal by now
+			return nil
+		}
+		x := newIndex(s, n)
+		if err = x.loadCheckpoint(ctx, tip); err == nil {
+			err = x.compare(ctx, a.seen)
+		}
+		if err == nil || x.point.revision == judged {
+			return err
+		}
+		judged = x.point.revision
+	}
+	return nil
+}
+
+// compare returns how the checkpoint differs from the ids of the journal: of one
+// damage the same each time.
 func (x *index) compare(ctx context.Context, seen map[half]entry) error {
-	in := 0
+	for _, r := range x.point.Runs {
+		for _, d := range r.Shards {
+			if d == (storage.Digest{}) {
+				continue
+			}
+			if _, err := x.readShard(ctx, d); err != nil {
+				return fmt.Errorf("index of session %s: %w", x.n.id, err)
+			}
+		}
+	}
+	in, first := 0, uint64(math.MaxUint64)
 	for k, e := range seen {
 		if e.seq > x.point.Seq {
 			continue
@@ -134,8 +180,11 @@ func (x *index) compare(ctx context.Context, seen map[half]entry) error {
 			return err
 		}
 		if !ok || got != e {
-			return fmt.Errorf("it does not say of record %d what the journal says", e.seq)
+			first = min(first, e.seq)
 		}
+	}
+	if first != math.MaxUint64 {
+		return fmt.Errorf("it does not say of record %d what the journal says", first)
 	}
 	for _, r := range x.point.Runs {
 		in -= r.Records
