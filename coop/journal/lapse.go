@@ -1,9 +1,6 @@
 package journal
 
 import (
-	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/comity-dev/comity/coop/event"
@@ -46,22 +43,9 @@ func (j *Journal) stoodStill(l *life, b *event.Beat, now time.Duration) {
 	}
 }
 
-// A spoken is when this node last said something to others, by both of its clocks.
-type spoken struct {
-	at   int64 // Unix seconds
-	boot time.Duration
-	id   string // of the boot
-}
-
-func (s spoken) encode() []byte { return fmt.Appendf(nil, "%d %d %s", s.at, s.boot, s.id) }
-
-// spokenRow is what the row has; false when there is none.
-func (j *Journal) spokenRow() (s spoken, ok bool) {
-	at, rest, _ := strings.Cut(string(j.rows.of(runRowKind, spokeRowKey)), " ")
-	boot, id, _ := strings.Cut(rest, " ")
-	wall, err := strconv.ParseInt(at, 10, 64)
-	up, bad := strconv.ParseInt(boot, 10, 64)
-	return spoken{wall, time.Duration(up), id}, err == nil && bad == nil
+// spokenRow is when this node last said something to others; false when no row says.
+func (j *Journal) spokenRow() (moment, bool) {
+	return parseMoment(j.rows.of(runRowKind, spokeRowKey))
 }
 
 // wallSlack is how far a wall clock may be behind after a reboot, as by a time zone
@@ -83,7 +67,7 @@ func (j *Journal) lapseOnReload() {
 	}
 	retention, away := j.cfg.Limits.StreamRetention, j.clock.Now().Sub(time.Unix(j.spoke, 0))
 	switch {
-	case known && row.id == j.clock.BootID():
+	case known && row.in(j.clock.BootID()):
 		ran := j.clock.Boot() - row.boot
 		j.ticks.doubt = away-ran > retention
 		since := time.Unix(j.spoke, 0).Sub(time.Unix(row.at, 0)) // the row was written; 0 where nothing was
@@ -108,7 +92,7 @@ func (j *Journal) speaks() {
 // is of another boot or wall clock.
 func (j *Journal) spokeRow() (row, bool) {
 	last, known := j.spokenRow()
-	now := spoken{j.spoke, j.ticks.spoke, j.clock.BootID()}
+	now := moment{j.spoke, j.ticks.spoke, j.clock.BootID()}
 	if now.boot == 0 || known && last.id == now.id && now.boot-last.boot < spokeEvery && time.Unix(now.at, 0).Sub(time.Unix(last.at, 0)).Abs() < spokeEvery {
 		return row{}, false
 	}

@@ -1,16 +1,16 @@
 package journal
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/comity-dev/comity/coop/ident"
 )
 
-// Since when runs are silent outlives restarts in local rows, by this
-// machine's wall clock: else a machine that never returns would stay for as long
-// as this one is restarted now and then. The wall clock is looked at once, when the
-// journal is opened: one that jumps later gives nobody up.
+// Since when runs are silent outlives restarts in local rows: else a machine that
+// never returns would stay for as long as this one is restarted now and then. In one
+// boot the boot-time clock tells, whatever the wall clock was set to meanwhile. Over a
+// reboot the wall clock alone does; it is looked at once, when the journal is opened:
+// one that jumps later gives nobody up.
 const silentRowKind = "silent"
 
 // silence is how long a run was not heard, as far as is known here.
@@ -33,16 +33,21 @@ func (j *Journal) silence(s ident.Stream) time.Duration {
 // notHeardBefore takes up the rows when the journal is opened.
 func (j *Journal) notHeardBefore() {
 	for s := range j.heads { // rows are of what is held: one left is of before it was dropped
-		if at, ok := j.silentSince(s); ok {
-			j.lives.of(s, j.started).silent = max(0, j.clock.Now().Sub(at))
+		since, ok := j.silentSince(s)
+		if !ok {
+			continue
 		}
+		silent := j.clock.Now().Sub(time.Unix(since.at, 0))
+		if since.in(j.clock.BootID()) {
+			silent = j.started - since.boot
+		}
+		j.lives.of(s, j.started).silent = max(0, silent)
 	}
 }
 
 // silentSince is what the row of a stream has.
-func (j *Journal) silentSince(s ident.Stream) (time.Time, bool) {
-	at, err := strconv.ParseInt(string(j.rows.of(silentRowKind, string(s))), 10, 64)
-	return time.Unix(at, 0), err == nil
+func (j *Journal) silentSince(s ident.Stream) (moment, bool) {
+	return parseMoment(j.rows.of(silentRowKind, string(s)))
 }
 
 // absence is how long nothing was heard of a run nor of any that succeeded it.
@@ -61,18 +66,19 @@ func (j *Journal) absence(s ident.Stream) time.Duration {
 
 // silences are the rows to be written: of runs that fell silent, our own earlier
 // ones too, or were heard again or dropped; and anew where the wall clock was set
-// since, so that the next run does not count that as silence.
+// since, or the machine was started, so that the next run does not count that as silence.
 func (j *Journal) silences(due func(ident.Stream) bool) []row {
 	var all []row
 	written := j.rows.values[silentRowKind]
 	for s, l := range j.lives.byStream {
 		at := written[string(s)]
-		since := j.clock.Now().Add(-j.silence(s))
+		silent := j.silence(s)
+		since := moment{j.clock.Now().Add(-silent).Unix(), j.clock.Boot() - silent, j.clock.BootID()}
 		was, _ := j.silentSince(s)
 		switch {
 		case !l.held || s == j.own.stream:
-		case due(s) && (at == nil || since.Sub(was).Abs() > time.Hour):
-			all = append(all, row{silentRowKind, string(s), strconv.AppendInt(nil, since.Unix(), 10)})
+		case due(s) && (at == nil || !since.near(was, time.Hour)):
+			all = append(all, row{silentRowKind, string(s), since.encode()})
 		case at != nil && l.heard && !due(s):
 			all = append(all, row{silentRowKind, string(s), nil})
 		}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -264,5 +265,71 @@ func TestWallThatJumpsGivesNobodyUp(t *testing.T) {
 	m.clock.Advance(31 * day)
 	if r := m.compact(j, force); len(r.Streams) != 1 {
 		t.Errorf("after 31 days %+v", r)
+	}
+}
+
+// Nor after a restart in the same boot, whatever the wall clock was when the row was
+// written: the boot-time clock tells. It tells the true silence as well.
+func TestSilenceOverARestartIsOfTheBootTimeClock(t *testing.T) {
+	for name, wrong := range map[string]time.Duration{"was behind": -40 * day, "was never set": -60 * year, "was ahead": 40 * day} {
+		for _, first := range []bool{true, false} {
+			m, bob := lasting(t, "ada"), keyOf(t, "bob")
+			m.cfg.Trust = trust(bob)
+			j := m.start()
+			o := m.origin(bob, session("b1"))
+			m.ingest(j, o.last, m.acquire(bob, o.stream(), o.last, 20, "b1", "a"))
+			m.clock.Advance(pastSilence)
+			if !first { // the row is written while the wall is right, and anew
+				m.compact(j, force)
+			}
+			right := m.clock.Now()
+			m.clock.SetWall(right.Add(wrong))
+			m.compact(j, force)
+			m.clock.SetWall(right)
+			j = m.start()
+			m.clock.Advance(pastSilence)
+			if r := m.compact(j, force); len(r.Streams) > 0 || len(standings(j)) != 1 {
+				t.Fatalf("wall %s: silent for minutes and given up: %+v, %v", name, r, standings(j))
+			}
+			m.clock.Advance(31 * day)
+			m.clock.SetWall(right)
+			j = m.start()
+			m.clock.Advance(pastSilence)
+			if r := m.compact(j, force); len(r.Streams) != 1 {
+				t.Errorf("wall %s, after 31 days: %+v", name, r)
+			}
+		}
+	}
+}
+
+// Over a reboot the wall clock tells, also by a row of Unix seconds alone, as earlier
+// versions wrote it; and from then on the boot-time clock of the new boot.
+func TestSilenceOverAReboot(t *testing.T) {
+	for _, old := range []bool{false, true} {
+		m, bob := lasting(t, "ada"), keyOf(t, "bob")
+		m.cfg.Trust = trust(bob)
+		m.clock.Advance(60 * day) // the boot before was longer than this one
+		j := m.start()
+		o := m.origin(bob, session("b1"))
+		m.ingest(j, o.last, m.acquire(bob, o.stream(), o.last, 20, "b1", "a"))
+		m.clock.Advance(pastSilence)
+		m.compact(j, force)
+		if old {
+			since, _ := j.silentSince(o.stream())
+			m.put(RecordRow, row{silentRowKind, string(o.stream()), strconv.AppendInt(nil, since.at, 10)}.encode(), true)
+		}
+		m.clock.Reboot("2")
+		m.clock.Suspend(20 * day)
+		j = m.start()
+		if r := m.compact(j, force); len(r.Streams) > 0 {
+			t.Fatalf("old row %v: given up after 20 days: %+v", old, r)
+		}
+		m.clock.Suspend(11 * day)
+		m.clock.SetWall(m.clock.Now().Add(-11 * day))
+		j = m.start()
+		m.clock.Advance(pastSilence)
+		if r := m.compact(j, force); len(r.Streams) != 1 {
+			t.Errorf("old row %v: not given up after 31 days: %+v", old, r)
+		}
 	}
 }
