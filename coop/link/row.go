@@ -99,7 +99,8 @@ func (c *Core) relay() {
 
 // learn takes from a report on a batch who is sooner with its streams. In a mesh each
 // event would cross each link, when every one passes on at once what the others have
-// from its author already. Our own events wait for nobody.
+// from its author already. Our own events wait for nobody. A report counts a batch, not a
+// stream: when the peer lacked any of it, no stream in it is left to others.
 func (c *Core) learn(r Report, sent flight) {
 	more, us := r.Pending+r.NotStored+len(r.Rejected), c.cfg.Card.Peer()
 	for s := range sent {
@@ -107,7 +108,7 @@ func (c *Core) learn(r Report, sent flight) {
 		case more > 0 || s.Runtime() == us:
 		case r.Accepted == 0:
 			c.rows[s].late = true
-		case r.Duplicate == 0:
+		default:
 			c.rows[s].late = false
 		}
 	}

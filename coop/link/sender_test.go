@@ -83,6 +83,48 @@ func TestSlowPeerHasTwoBatchesOnTheirWay(t *testing.T) {
 	}
 }
 
+// What the peer lacked is sent at once from then on, though the same batch held also what
+// it had from elsewhere.
+func TestLackingPeerIsSentAtOnceWhateverElseItHad(t *testing.T) {
+	a, b := duo()
+	eve := linktest.NewStore("eve")
+	lacked, busy := linktest.StreamOf(eve.Key, eve.Repo, "lacked"), linktest.StreamOf(eve.Key, eve.Repo, "busy")
+	grow := func(all ...ident.Stream) {
+		t.Helper()
+		for _, s := range all {
+			eve.AppendTo(s, 1, 100)
+			next, err := eve.Missing(event.Marks{s: {Seq: uint64(b.Held()[s])}}, 1<<20, func(o ident.Stream) bool { return o != s })
+			if err != nil || len(next) != 1 {
+				t.Fatalf("%d events, %v", len(next), err)
+			}
+			b.Ingest(t.Context(), [][]byte{next[0].Raw})
+		}
+	}
+	grow(lacked, busy)
+	h := greeted(t, a, b)
+	h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+	h.out()
+	h.say(link.Report{Batch: 1, Duplicate: 2}.Append(nil))
+	grow(lacked, busy)
+	h.victim.News()
+	if n := count(h.out(), link.TypeEvents); n > 0 {
+		t.Fatal("what the peer has from elsewhere sooner is sent at once")
+	}
+	for range 2 {
+		h.now += 5 * time.Second
+		h.victim.Tick(h.now)
+	}
+	if n := count(h.out(), link.TypeEvents); n != 1 {
+		t.Fatalf("two heartbeats later %d batches go out, want 1 with both", n)
+	}
+	h.say(link.Report{Batch: 2, Accepted: 1, Duplicate: 1}.Append(nil))
+	grow(lacked)
+	h.victim.News()
+	if n := count(h.out(), link.TypeEvents); n != 1 {
+		t.Error("what the peer lacked waits for a heartbeat again")
+	}
+}
+
 // A peer may hold the stream that it refuses, as far as it goes with its own: its
 // marks take nothing back.
 func TestMarksDoNotUnstick(t *testing.T) {
