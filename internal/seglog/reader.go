@@ -12,7 +12,10 @@ import (
 // A Reader reads a log without its lock and without writing anything, beside a
 // process that appends to it. It shows what was attested as synced when it was
 // opened, which may lack the last batch until the log is idle or closed.
-type Reader struct{ s store }
+type Reader struct {
+	s     store
+	whole uint64
+}
 
 // OpenReadOnly opens the log in dir for reading. The error wraps fs.ErrNotExist
 // when there is none.
@@ -43,7 +46,7 @@ func openReader(fsys vfs.FS, dir string) (*Reader, *Report, error) {
 	if len(inv.segs)+len(inv.broken) == 0 {
 		return nil, nil, fmt.Errorf("no segment in the folder: %w", fs.ErrNotExist)
 	}
-	r := &Reader{store{fsys: fsys, dir: dir, inc: inv.inc, segs: inv.segs}}
+	r := &Reader{s: store{fsys: fsys, dir: dir, inc: inv.inc, segs: inv.segs}}
 	for _, g := range inv.broken {
 		g.drop()
 	}
@@ -60,6 +63,7 @@ func openReader(fsys vfs.FS, dir string) (*Reader, *Report, error) {
 	}
 	r.s.damage = addDamage(inv.damage, r.s.keptAside()...)
 	report := inv.report()
+	r.whole = r.s.end + report.Recovered
 	report.Records -= report.Recovered
 	report.Recovered = 0
 	report.Damage = r.s.Damage()
@@ -72,6 +76,10 @@ func (r *Reader) First() uint64 { return r.s.First() }
 
 // End is Log.End, of what the reader shows.
 func (r *Reader) End() uint64 { return r.s.End() }
+
+// Whole is the last record that is whole behind End, where the next writer
+// goes on: nothing attests those behind End yet, and the reader does not show them.
+func (r *Reader) Whole() uint64 { return r.whole }
 
 // Incarnation is Log.Incarnation.
 func (r *Reader) Incarnation() [16]byte { return r.s.Incarnation() }

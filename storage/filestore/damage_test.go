@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -550,4 +552,48 @@ func TestLostGrant(t *testing.T) {
 	if again, err := s.Leaser().Acquire(ctx, "leasename"); err != nil || again.Epoch() <= l.Epoch() {
 		t.Errorf("epoch %d came after %d: %v", again.Epoch(), l.Epoch(), err)
 	}
+}
+
+// The index may be ahead of what the log attests by what was written last: while that is
+// whole nothing is wrong, and a byte of it that is changed is found.
+func TestIndexAheadOfTheAttestedEnd(t *testing.T) {
+	dir := t.TempDir()
+	s := mustOpen(t, dir, filestore.Inline()) // it is never idle
+	put(t, s, "a", "first-token", "second-token", "third-token")
+	if err := s.SaveIndex(); err != nil {
+		t.Fatal(err)
+	}
+	look := func(want int) {
+		t.Helper()
+		dead := t.TempDir() // as a kill leaves it
+		if err := os.CopyFS(dead, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := filestore.OpenReadOnly(dead)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		report, err := r.Verify(ctx, nil)
+		if err != nil || len(report.Findings) != want {
+			t.Errorf("Verify = %+v, %v, want %d findings", report, err, want)
+		}
+		if tip, err := r.Ledger().Tip(ctx, "a"); err != nil || tip.Seq > 2 {
+			t.Errorf("the reader shows %d records, %v: the index is not ahead", tip.Seq, err)
+		}
+	}
+	look(0)
+	names, err := filepath.Glob(filepath.Join(dir, "log", "*.seg"))
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	b, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[bytes.Index(b, []byte("third-token"))] ^= 1
+	if err := os.WriteFile(names[0], b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	look(1)
 }

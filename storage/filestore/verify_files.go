@@ -39,7 +39,9 @@ func (v *verifier) slack() error {
 }
 
 // indexFile wants the index on disk, if there is one, to be good, and the log to
-// reach as far as it says.
+// reach as far as it says: the index is written when its records are synced, and of the
+// last of them the log says so only with the next one, or once it is idle. So
+// they may lie behind the end that is attested, and are whole there.
 func (v *verifier) indexFile() error {
 	b, err := vfs.ReadFile(v.s.fsys, v.s.path(indexName), maxIndexBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,24 +56,24 @@ func (v *verifier) indexFile() error {
 		v.add(Finding{What: "index", Name: indexName, Text: "it cannot be read; the log is read instead, and it is written anew when a writer closes the store"})
 	case x.incarnation != v.s.reader.Incarnation():
 		v.add(Finding{What: "index", Name: indexName, Text: "it is that of another log; the log is read instead, and it is written anew when a writer closes the store"})
-	case x.last() > v.s.reader.End() && !v.grew(x.last()):
+	case x.last() > v.s.reader.End() && !v.reaches(x.last()):
 		v.add(Finding{
 			What: "log", Name: indexName, First: v.s.reader.End() + 1, Last: x.last(),
-			Text: fmt.Sprintf("the index knows records up to %d, and the log vouches for them up to %d only; the next writer takes up those that are whole", x.last(), v.s.reader.End()),
+			Text: fmt.Sprintf("the index knows records up to %d, and the log has them up to %d only", x.last(), v.s.reader.End()),
 		})
 	}
 	return nil
 }
 
-// grew reports whether the log reaches up to last by now: a writer has gone on
-// since the store was opened for reading.
-func (v *verifier) grew(last uint64) bool {
+// reaches reports whether the log has what the index says, whole, up to last: a
+// writer may have gone on since the store was opened for reading.
+func (v *verifier) reaches(last uint64) bool {
 	log, _, err := seglog.OpenReadOnly(v.s.fsys, v.s.path("log"))
 	if err != nil {
 		return false
 	}
 	defer log.Close()
-	return log.End() >= last
+	return log.Whole() >= last
 }
 
 // spaceNames wants each folder of blobs to say which space it is of: blobs are
