@@ -33,7 +33,8 @@ func (r *journalRun) repairCommand() *cobra.Command {
 		Use:   "repair SESSION [--to DIR|URL [--as ID]]",
 		Short: "Make a session's index anew, or copy what can be read of it",
 		Long: `Make anew what is kept beside the journal of a session, its index and its entry
-in the list, where verify found them wrong. Records are not touched by it.
+in the list, whether something is wrong with them or not, and name what was. Records
+are not touched by it.
 
 With --to, copy what can be read of a damaged session into another store, and name
 each record that the copy has not. The session itself is not touched. Records keep

@@ -14,8 +14,8 @@ import (
 // RepairBooks, which looks for it.
 
 // RepairBooks makes the checkpoint of a session's index and its row of the catalog
-// anew where they are not what the journal says, and returns what Verify found
-// before. It holds the lease meanwhile, so that nobody else writes, and changes
+// anew from the journal, whether something is wrong with them or not: Verify does not
+// hold all of the row to the journal. It returns what Verify found before. It holds the lease meanwhile, so that nobody else writes, and changes
 // nothing of the journal: bad records are the error, that of the first one, and
 // then nothing is changed at all.
 func (s *Store) RepairBooks(ctx context.Context, id event.ID) (Report, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/comity-dev/comity/session/store"
 	"github.com/comity-dev/comity/storage"
 	"github.com/comity-dev/comity/storage/filestore"
+	"github.com/comity-dev/comity/storage/memstore"
 )
 
 // A shelf is a store in a folder whose files a test changes.
@@ -295,5 +296,32 @@ func TestACheckpointThatWasNotReadKeepsItsShards(t *testing.T) {
 	closed(t, w)
 	if r, err := s.Verify(t.Context(), session); err != nil || !r.Good() {
 		t.Errorf("Verify = %+v, %v", r, err)
+	}
+}
+
+// Both books are made anew, whether Verify finds something or not: it does not hold
+// all of the row to the journal.
+func TestRepairBooksTrustsNoBook(t *testing.T) {
+	b := closing(t, memstore.New())
+	s := newStore(t, b, nil)
+	w := open(t, s)
+	mustAppend(t, w, note("1", "x"))
+	closed(t, w)
+	_, revision, err := b.KV().Get(t.Context(), ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := json.Marshal(store.Entry{Session: session, State: store.Running, LastSeq: 2, Epoch: 1, Turns: 99, Title: "another"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.KV().Put(t.Context(), ledger, revision, row); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := s.RepairBooks(t.Context(), session); err != nil || !r.Good() {
+		t.Fatal(r, err)
+	}
+	if e, err := s.Entry(t.Context(), session); err != nil || e.Turns != 0 || e.Title != "" {
+		t.Errorf("the entry is %+v, %v", e, err)
 	}
 }
