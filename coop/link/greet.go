@@ -148,7 +148,8 @@ func (c *Core) greeted(card Card, proto int, clock uint64) {
 	c.join(c.replica.Joining(card.Peer()))
 	c.news, c.tellDue, c.first = true, true, true
 	c.beatDue, c.pingDue = true, true
-	c.lastPulse, c.listens = c.now, c.cfg.Limits.Streams
+	c.lastPulse = c.now
+	c.listen()
 	if c.cfg.Up != nil {
 		c.cfg.Up(card)
 	}

@@ -21,7 +21,7 @@ type pulse struct {
 	rounds uint64 // the highest level that counts
 	owed   bool   // a level did not count: one is asked for anew
 
-	listens int // beats of others that are still looked at in this heartbeat
+	listens int // beats of the peer that are still looked at in this heartbeat
 
 	joinEnd time.Duration
 	done    func() // of the first exchange, nil when it is over
@@ -61,7 +61,7 @@ func (c *Core) Tick(now time.Duration) {
 		return
 	}
 	c.lastPulse = c.now
-	c.listens = lim.Streams
+	c.listen()
 	c.beatDue, c.pingDue, c.tellDue = true, true, true
 	c.pull()
 	c.retry()
@@ -100,9 +100,16 @@ func (c *Core) takeBeat(raw []byte) error {
 	return nil
 }
 
+// roundsPerBeat is how many of a peer's rounds may fall into one of our heartbeats: it
+// counts its own, and what is on its way a while comes together.
+const roundsPerBeat = 2
+
+// listen begins to count the beats of a heartbeat: in each as many are looked at as an
+// honest peer can tell, which is two rounds of all the streams that a journal may know.
+func (c *Core) listen() { c.listens = roundsPerBeat * c.cfg.Limits.Streams }
+
 // hears reports whether one more beat of the peer is looked at, which may cost a check
-// of a signature: in each heartbeat as many as the streams that a journal may know, so
-// that an honest peer can tell all that it has.
+// of a signature.
 func (c *Core) hears() bool {
 	if c.listens == 0 {
 		c.stats.Unheard++
