@@ -119,7 +119,9 @@ func TestWithdrawnKeyIsNoPeer(t *testing.T) {
 			if running {
 				m.setTrust(j, bob)
 			} else {
-				m.compact(m.start(), force)
+				j = m.start()
+				m.compact(j, force)
+				m.setTrust(j, bob)
 			}
 			j = m.start()
 			for _, kind := range []string{peerRowKind, forgotRowKind, silentRowKind} {
@@ -136,6 +138,34 @@ func TestWithdrawnKeyIsNoPeer(t *testing.T) {
 				t.Errorf("peers of a key that is believed again: %v, want %v: those of what is on disk", got, want)
 			}
 		})
+	}
+}
+
+// Who is a peer, and who was taken out, outlives a compaction while nobody is believed:
+// the trust may not be read yet.
+func TestCompactionWithoutTrustForgetsNoPeer(t *testing.T) {
+	m, eve := lasting(t, "ada"), keyOf(t, "eve")
+	m.cfg.Trust = trust(eve)
+	j := m.start()
+	e := m.origin(eve, session("e1"))
+	m.ingest(j, m.invented(eve, 0), m.invented(eve, 1), e.last)
+	m.clock.Advance(pastSilence)
+	m.compact(j, force)
+	if _, err := j.Forget(t.Context(), m.invented(eve, 1).Stream.Runtime()); err != nil {
+		t.Fatal(err)
+	}
+	m.clock.Advance(pastSilence)
+	m.compact(j, force)
+	want := j.Peers()
+	m.cfg.Trust = nil
+	j = m.start()
+	m.compact(j, force)
+	if got := j.Peers(); len(got) > 0 {
+		t.Errorf("peers while nobody is believed: %v", got)
+	}
+	m.setTrust(j, eve)
+	if got := j.Peers(); !slices.Equal(got, want) || len(got) == 0 {
+		t.Errorf("peers afterwards: %v, want %v", got, want)
 	}
 }
 

@@ -65,7 +65,9 @@ func (j *Journal) backRows() (all []row) {
 }
 
 // strangers deletes the rows of runtimes and streams whose keys are not believed:
-// what a key that was withdrawn named is not remembered either.
+// what a key that was withdrawn named is not remembered either. That is for
+// [Journal.SetTrust] alone, which is told so: a trust that says no for a moment, as at
+// the start, deletes nothing.
 func (j *Journal) strangers() (all []row) {
 	for _, kind := range []string{peerRowKind, forgotRowKind, silentRowKind} {
 		for _, name := range slices.Sorted(maps.Keys(j.rows.values[kind])) {
@@ -84,7 +86,6 @@ func (j *Journal) strangers() (all []row) {
 // peers adds the rows of runtimes that are not held any more, or forgotten.
 func (c *compaction) peers() {
 	j := c.j
-	c.rows = append(c.rows, j.strangers()...)
 	left := map[ident.Runtime]int{}
 	for s := range j.heads {
 		left[s.Runtime()]++
@@ -100,6 +101,8 @@ func (c *compaction) peers() {
 		delete(j.back, r)
 		if j.believed(r.Node) {
 			c.rows = append(c.rows, row{forgotRowKind, r.String(), []byte("1")}, row{peerRowKind, r.String(), nil})
+		} else if j.rows.of(peerRowKind, r.String()) != nil {
+			c.rows = append(c.rows, row{peerRowKind, r.String(), nil})
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (j *Journal) believed(n ident.NodeID) bool {
 // When it returns, the streams of keys that are not believed any more are as if
 // they had never come: for the state, pages, marks, beats and liveness. Their
 // records stay on disk; that they were peers is forgotten, and where the disk does not
-// take that it is left to the next compaction. Those of keys that are believed again are read back from
+// take that it is left to the next call. Those of keys that are believed again are read back from
 // there, as a restart would, and peers are asked for the rest by the marks. When
 // that changes which events there are, cursors given out before are refused with
 // CursorView, followers are woken to find that out, and Left and Observe are told
