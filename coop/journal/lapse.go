@@ -36,8 +36,12 @@ func (j *Journal) lapse() {
 
 // stoodStill ends the run when the wall clock has jumped and a beat tells that it was
 // right: the uptime of another machine, which nobody sets, went on for longer than the
-// retention while ours did not.
+// retention while ours did not. One expiry after the first such beat nobody ends it any
+// more: who lives has spoken by then, and a jump says nothing of what comes later.
 func (j *Journal) stoodStill(l *life, b *event.Beat, now time.Duration) {
+	if j.ticks.doubt && l.measured {
+		j.ticks.settle(now, j.cfg.Limits.Expiry)
+	}
 	if j.ticks.doubt && l.measured && l.difference-(now-b.Uptime) > j.cfg.Limits.StreamRetention {
 		j.lapse()
 	}

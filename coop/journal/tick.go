@@ -16,6 +16,7 @@ type ticks struct {
 	spoke time.Duration // when the last beat was made, 0 for none in this run
 	back  time.Duration // end of the last time in which no beat went out for about an expiry, 0 for none
 	doubt bool          // the wall gained so much that only others can tell a pause from a clock that was set
+	asked time.Duration // when one of them was first heard in that doubt, 0 for never
 	extra time.Duration // what pauses of the machine took from its boot-time clock
 	small time.Duration // the same, of short ones that are not in it yet
 }
@@ -70,7 +71,7 @@ func (t *ticks) unheard(heartbeat time.Duration) time.Duration {
 // gain is what the wall clock gained on the boot-time clock since the last tick.
 func (t *ticks) gain(gain, boot time.Duration, lim event.Limits) {
 	if gain > lim.StreamRetention {
-		t.doubt = true
+		t.doubt, t.asked = true, 0
 		return
 	}
 	if t.small = max(0, t.small+gain); t.small <= lim.Heartbeat {
@@ -80,6 +81,14 @@ func (t *ticks) gain(gain, boot time.Duration, lim event.Limits) {
 		t.extra += t.small
 	}
 	t.small = 0
+}
+
+// settle ends the doubt one expiry after the first beat that could tell.
+func (t *ticks) settle(now, expiry time.Duration) {
+	if t.asked == 0 {
+		t.asked = max(now, 1)
+	}
+	t.doubt = now-t.asked <= expiry
 }
 
 // Tick looks for gaps: times in which this process or its machine did not run.

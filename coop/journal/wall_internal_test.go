@@ -165,6 +165,42 @@ func TestStandstillIsToldByAnothersUptime(t *testing.T) {
 	m.wantGoingOn(j, "after another's leap", true)
 }
 
+// The doubt that a wall leaves that was set ends one expiry after beats are heard: what a
+// believed key claims of its uptime later ends nothing. Until any is heard it stays.
+func TestDoubtOfAWallEnds(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		m, j, o := speaking(t)
+		m.clock.SetWall(m.clock.Now().Add(60 * year))
+		if restart {
+			if err := j.SaveBeats(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			j = m.start("a1")
+		}
+		for range 20 {
+			m.clock.Advance(5 * time.Second)
+			o.clock.Advance(5 * time.Second)
+			j.Tick()
+			told(j, o.beat(), 0)
+		}
+		o.clock.Advance(31 * day)
+		if !told(j, o.beat(), 0) {
+			t.Fatal("a beat is not taken")
+		}
+		m.wantGoingOn(j, "one key's word long after a wall that was set", true)
+	}
+
+	m, j, o := speaking(t)
+	m.clock.Pause(31 * day)
+	for range 20 { // nobody is heard
+		m.clock.Advance(5 * time.Second)
+		j.Tick()
+	}
+	o.clock.Advance(31*day + 100*time.Second)
+	told(j, o.beat(), 0)
+	m.wantGoingOn(j, "a standstill that is told late", false)
+}
+
 // Over a restart in one boot the boot-time clock tells; over a reboot there is only the
 // wall clock, and where that is no help the run has been away for too long.
 func TestAwayOverARestart(t *testing.T) {
