@@ -237,3 +237,36 @@ func TestTrustOfARealJournal(t *testing.T) {
 		t.Errorf("bob holds %v", b.held())
 	}
 }
+
+// Nor is a stream stuck whose later events were on their way when the trust changed:
+// they wait for what was refused.
+func TestTrustThatChangesUnderABatch(t *testing.T) {
+	a, b, c := newNode(t, "ada", time.Hour), newNode(t, "bob", time.Hour), newNode(t, "eve", time.Hour)
+	hear := func(w *wire) {
+		c.write(1)
+		linked(t, c, a).settle()
+		w.side[0].core.News()
+	}
+	b.deaf[c.key.Node()] = true
+	w := linked(t, a, b)
+	w.settle()
+	hear(w)
+	w.step(0) // refused, and ada has not heard of it yet
+	hear(w)
+	held := a.held()[c.Stream()]
+	under := w.side[0].core.Next(w.now)
+	sent, err := link.ParseEvents(frame(t, under).Body)
+	if err != nil || w.side[0].sentOf(link.TypeEvents) != 1 || len(sent.Runs) != 1 || sent.Runs[0].First < 2 || sent.Runs[0].Last() != held {
+		t.Fatalf("on its way are %+v, %v; want what was written last, up to %d", sent, err, held)
+	}
+	delete(b.deaf, c.key.Node())
+	w.side[1].core.TrustChanged()
+	for w.step(1) {
+	}
+	w.side[1].core.Receive(w.now, frame(t, under))
+	w.side[1].ingest(w)
+	w.pass(time.Minute)
+	if !maps.Equal(a.held(), b.held()) {
+		t.Errorf("bob holds %v, ada %v", b.held(), a.held())
+	}
+}

@@ -16,7 +16,7 @@ type row struct {
 	got    uint64        // the last one that the peer sent
 	beat   time.Duration // uptime in the latest beat that the peer told, -1 for none
 
-	fell bool // we held more of it on this link than we do, and less than the peer
+	fell bool // it is asked for anew from where we are, which is less than the peer
 
 	late   bool   // what we last sent of it the peer had from elsewhere
 	waited uint64 // how far we held it a heartbeat ago, 0 when the peer lacked nothing since

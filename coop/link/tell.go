@@ -67,6 +67,7 @@ func (c *Core) renewOut() []byte {
 	}
 	c.renew = false
 	for s, r := range c.rows {
+		r.fell = r.fell || r.refused != nil // what comes next may go on behind it
 		r.ours, r.told, r.got, r.refused = 0, 0, 0, nil
 		c.settle(s, r)
 	}
