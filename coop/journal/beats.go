@@ -140,12 +140,8 @@ func (j *Journal) queueBeats() (*batch, error) {
 	if j.ended != nil {
 		return nil, &ReadOnlyError{j.ended}
 	}
-	b := &batch{rows: j.rowsDue()}
-	var recs [][]byte
-	for _, r := range b.rows { // first: their records are found by their place in the batch
-		recs = append(recs, j.seal.seal(RecordRow, r.encode()))
-	}
-	b.beats = j.beatsDue()
+	b := &batch{rows: j.rowsDue(), beats: j.beatsDue()}
+	recs := j.sealRows(b.rows) // first: their records are found by their place in the batch
 	for some := range slices.Chunk(b.beats, maxSaved) {
 		payload := j.saving(some).encode()
 		j.waste += len(payload)

@@ -121,3 +121,11 @@ func (j *Journal) Local(kind string) map[string][]byte {
 	}
 	return rs
 }
+
+// sealRows are the records of local rows; the caller holds the lock.
+func (j *Journal) sealRows(rows []row) (recs [][]byte) {
+	for _, r := range rows {
+		recs = append(recs, j.seal.seal(RecordRow, r.encode()))
+	}
+	return recs
+}

@@ -16,10 +16,7 @@ import (
 func (c *compaction) enqueue() *batch {
 	j := c.j
 	b := &batch{rows: c.rows, landed: c.land}
-	var recs [][]byte
-	for _, r := range c.rows {
-		recs = append(recs, j.seal.seal(RecordRow, r.encode()))
-	}
+	recs := j.sealRows(c.rows)
 	if c.rewrite {
 		b.reserve = len(c.tombs) > 0 // it makes room
 		if !plantDropTombstone {

@@ -75,11 +75,7 @@ func (j *Journal) queueStrangers() *batch {
 	if len(rows) == 0 || j.ended != nil {
 		return nil
 	}
-	var recs [][]byte
-	for _, r := range rows {
-		recs = append(recs, j.seal.seal(RecordRow, r.encode()))
-	}
-	return j.queue(&batch{rows: rows}, recs)
+	return j.queue(&batch{rows: rows}, j.sealRows(rows))
 }
 
 // withdraw takes out what others wrote who are not believed, and keeps in mind
