@@ -48,6 +48,18 @@ type Config struct {
 	// A reload tells it what it finds on disk too, marked as Reloaded.
 	Observe func(View, Arrival, fold.Changes)
 
+	// Keep is asked by Close, under the lock, for what the observer wants back when
+	// the next Open takes the image of the state instead of the events: see
+	// [Journal.Close]. Nil keeps nothing of the observer's.
+	Keep func(View) []byte
+
+	// Recall is told, under the lock, what Keep gave, when the state came from an
+	// image: then Observe hears nothing of the events that were there before. On an
+	// error, after which the observer must be as new, the journal is made of its
+	// events after all, and Observe hears of each. While Observe is set and Recall is
+	// nil no image is taken.
+	Recall func(View, []byte) error
+
 	// Left is told under the lock what changed when a stream left the fold: it was
 	// dropped ([Journal.Compact]), or its key is not believed any more
 	// ([Journal.SetTrust]). What is read again from disk when a key is believed again
