@@ -27,6 +27,19 @@ type scopes struct {
 func newScopes() scopes { return scopes{seed: maphash.MakeSeed(), held: map[uint64]*covered{}} }
 
 func (s *scopes) of(set scope.Set) *covered {
+	sum := s.sum(set)
+	if c := s.held[sum]; c != nil && slices.Equal(c.set, set) {
+		return c
+	}
+	c := &covered{set: set}
+	s.held[sum] = c
+	return c
+}
+
+// put holds one that was made elsewhere.
+func (s *scopes) put(c *covered) { s.held[s.sum(c.set)] = c }
+
+func (s *scopes) sum(set scope.Set) uint64 {
 	var h maphash.Hash
 	h.SetSeed(s.seed)
 	for _, e := range set {
@@ -34,13 +47,7 @@ func (s *scopes) of(set scope.Set) *covered {
 		h.WriteString(e.Text())
 		h.WriteByte(0)
 	}
-	sum := h.Sum64()
-	if c := s.held[sum]; c != nil && slices.Equal(c.set, set) {
-		return c
-	}
-	c := &covered{set: set}
-	s.held[sum] = c
-	return c
+	return h.Sum64()
 }
 
 // plan is the plan of c's scope, made when it is not kept.

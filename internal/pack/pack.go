@@ -13,6 +13,7 @@ package pack
 import (
 	"encoding/binary"
 	"errors"
+	"strings"
 )
 
 // ErrMalformed is what reading ends with that meets anything but what was written.
@@ -23,7 +24,15 @@ type Coder struct {
 	b       []byte // what is written, or what is left to read
 	reading bool
 	err     error
+	texts   strings.Builder // short ones that were read, until it is full
 }
+
+// Short texts that are read lie together in blocks: one of them keeps at most a
+// block in memory.
+const (
+	textBlock = 2048
+	shortText = 256
+)
 
 // NewWriter returns a coder that writes behind what b has.
 func NewWriter(b []byte) *Coder { return &Coder{b: b} }
@@ -155,8 +164,21 @@ func String[S ~string](c *Coder, s *S) {
 		c.b = append(c.b, *s...)
 		return
 	}
-	*s = S(c.b[:n])
+	*s = S(c.text(c.b[:n]))
 	c.b = c.b[n:]
+}
+
+func (c *Coder) text(b []byte) string {
+	if len(b) > shortText {
+		return string(b)
+	}
+	if len(b) > c.texts.Cap()-c.texts.Len() {
+		c.texts = strings.Builder{}
+		c.texts.Grow(textBlock)
+	}
+	at := c.texts.Len()
+	c.texts.Write(b)
+	return c.texts.String()[at:]
 }
 
 // Bytes are some bytes; none are read as nil.

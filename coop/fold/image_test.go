@@ -1,0 +1,124 @@
+package fold_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/comity-dev/comity/coop/fold"
+	"github.com/comity-dev/comity/coop/ident"
+)
+
+func imageOf(t fataler, s *fold.State) []byte {
+	t.Helper()
+	image, err := s.AppendImage(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return image
+}
+
+func restored(t fataler, image []byte) *fold.State {
+	t.Helper()
+	s, err := fold.Restore(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A state and what is made of its image are the same objects, and go on alike:
+// whatever comes, also what was lost, and what is taken back.
+func TestImageIsTheState(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		h := drawHistory(rt, t, 60, true)
+		steps := h.interleave(rt, "order")
+		at := rapid.IntRange(0, len(steps)).Draw(rt, "image after")
+		s := fold.New()
+		for _, x := range steps[:at] {
+			x.apply(s)
+		}
+		undo(rt, h, "undone before", s)
+		image := imageOf(rt, s)
+		back := restored(rt, image)
+		clear(image) // nothing of it is in use
+		same(rt, "restored", s, back)
+		if again := imageOf(rt, back); !bytes.Equal(again, imageOf(rt, s)) {
+			rt.Fatal("the image of what was restored is another one")
+		}
+		for i, x := range steps[at:] {
+			want, got := x.apply(s), x.apply(back)
+			if d := cmp.Diff(want, got, equate); d != "" {
+				rt.Fatalf("event %d behind the image changes something else:\n%s", i, d)
+			}
+		}
+		undo(rt, h, "undone after", s, back)
+		h.mustEqual(rt, s, back)
+		same(rt, "gone on", s, back)
+	})
+}
+
+// undo takes back the end of some streams of all of the same states.
+func undo(rt *rapid.T, h *history, label string, all ...*fold.State) {
+	for _, id := range rapid.SliceOfNDistinct(rapid.SampledFrom(h.streams), 0, 2, rapid.ID[ident.Stream]).Draw(rt, label) {
+		from := rapid.Uint64Range(1, 8).Draw(rt, "from")
+		for _, s := range all {
+			s.Undo(id, from)
+		}
+	}
+}
+
+func same(rt *rapid.T, when string, a, b *fold.State) {
+	rt.Helper()
+	if d := fold.Differs(a, b); d != "" {
+		rt.Fatalf("%s: %s", when, d)
+	}
+}
+
+// What Restore is given may be anything.
+func TestDamagedImageIsRefusedOrHarmless(t *testing.T) {
+	s, m := fold.New(), newBulk(t, 3)
+	m.fill(t, s, 60)
+	image := imageOf(t, s)
+	for n := range image {
+		if _, err := fold.Restore(image[:n]); err == nil {
+			t.Errorf("%d of %d bytes are taken", n, len(image))
+		}
+		for bit := range 8 {
+			image[n] ^= 1 << bit
+			fold.Restore(image) // must not panic
+			image[n] ^= 1 << bit
+		}
+	}
+}
+
+func FuzzRestore(f *testing.F) {
+	s, m := fold.New(), newBulk(f, 3)
+	m.fill(f, s, 200)
+	f.Add(imageOf(f, s))
+	f.Add(imageOf(f, fold.New()))
+	f.Fuzz(func(t *testing.T, image []byte) { fold.Restore(image) })
+}
+
+// One operation is the making of a state of 100,000 events from its image. "x-fold" is
+// how much faster that is than folding them, parsed.
+func BenchmarkRestore(b *testing.B) {
+	const n = 100_000
+	s, m := fold.New(), newBulk(b, 64)
+	start := time.Now()
+	m.fill(b, s, n)
+	folding := time.Since(start)
+	start = time.Now()
+	image := imageOf(b, s)
+	writing := time.Since(start)
+	b.ReportAllocs()
+	for b.Loop() {
+		restored(b, image)
+	}
+	b.ReportMetric(float64(folding)/(float64(b.Elapsed())/float64(b.N)), "x-fold")
+	b.ReportMetric(float64(len(image))/n, "B/event")
+	b.ReportMetric(float64(writing.Milliseconds()), "ms/image")
+}
