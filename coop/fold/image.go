@@ -66,27 +66,32 @@ func Restore(image []byte) (*State, error) {
 			return nil, fmt.Errorf("image of the state: %w", pack.ErrMalformed)
 		}
 	}
-	onAllCores(sections, func(one *section) { one.room() })
-	onAllCores(sections, func(one *section) { one.read() })
+	var rooms, reads []func()
+	for _, one := range sections {
+		rooms, reads = append(rooms, one.room), append(reads, one.read)
+	}
+	onAllCores(rooms)
+	onAllCores(reads)
 	for _, one := range sections {
 		if one.err != nil {
 			return nil, fmt.Errorf("image of the state: %s: %w", one.name, one.err)
 		}
 	}
-	if err := g.join(); err != nil {
-		return nil, fmt.Errorf("image of the state: %w", err)
+	if g.roots.n != 1 {
+		return nil, fmt.Errorf("image of the state: %w", pack.ErrMalformed)
 	}
+	g.join()
 	return g.state, nil
 }
 
-// onAllCores has something done to each of all.
-func onAllCores(all []*section, do func(*section)) {
+// onAllCores does all of it, in no order.
+func onAllCores(all []func()) {
 	var next atomic.Int64
 	var done sync.WaitGroup
 	for range min(goruntime.GOMAXPROCS(0), len(all)) {
 		done.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(all)); i = next.Add(1) - 1 {
-				do(all[i])
+				all[i]()
 			}
 		})
 	}

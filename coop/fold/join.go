@@ -1,9 +1,5 @@
 package fold
 
-import (
-	"github.com/comity-dev/comity/internal/pack"
-)
-
 // What cannot be put in its place before all of an image is read.
 type (
 	members struct {
@@ -18,11 +14,31 @@ type (
 
 // join makes what finds the objects of an image: maps by name, the index of what
 // is claimed, and lists of what is open.
-func (g *graph) join() error {
+func (g *graph) join() {
+	onAllCores([]func(){g.joinClaims, g.joinScopes, g.joinNames})
+}
+
+func (g *graph) joinClaims() {
 	s := g.state
-	if g.roots.n != 1 {
-		return pack.ErrMalformed
+	for c := range g.facts.claims.each() {
+		if c.live {
+			s.index.Add(c, s.scopes.plan(c.scope))
+		}
 	}
+	for w := range g.wins.each() {
+		s.winners[w.beaten] = w.by
+	}
+}
+
+func (g *graph) joinScopes() {
+	g.state.scopes.held = make(map[uint64]*covered, g.scopes.n)
+	for c := range g.scopes.each() {
+		g.state.scopes.put(c)
+	}
+}
+
+func (g *graph) joinNames() {
+	s := g.state
 	s.version = g.roots.at(1).version
 	for st := range g.streams.each() {
 		s.streams[st.id] = st
@@ -58,16 +74,4 @@ func (g *graph) join() error {
 			s.whys[w.reason] = w
 		}
 	}
-	for w := range g.wins.each() {
-		s.winners[w.beaten] = w.by
-	}
-	for c := range g.scopes.each() {
-		s.scopes.put(c)
-	}
-	for c := range g.facts.claims.each() {
-		if c.live {
-			s.index.Add(c, s.scopes.plan(c.scope))
-		}
-	}
-	return nil
 }
