@@ -36,6 +36,9 @@ func (j *Journal) apply(e *event.Event, index uint64) (fold.Changes, Refusal) {
 	j.count(h, len(e.Raw))
 	delete(j.health.Suspects, e.Stream) // it goes on
 	j.perNode[h.node]++
+	if h.ours {
+		j.wrote = max(j.wrote, e.At)
+	}
 	j.stamp = max(j.stamp, e.Lamport)
 	j.settled = j.settled || h.node != j.runtime.Node
 	j.lives.touch(e.Stream)

@@ -99,12 +99,35 @@ func OpenOn(ctx context.Context, cfg Config, fsys vfs.FS, clk clock.Clock) (*Jou
 	if err != nil {
 		return nil, fmt.Errorf("open journal of repository %s: %w", cfg.Repo, err)
 	}
-	j := newJournal(cfg, log, clk)
-	j.health.DroppedBatches, j.health.DroppedBytes = report.Tail.DroppedBatches, report.Tail.DroppedBytes
-	if err := j.reload(ctx); err != nil {
+	j, err := read(ctx, func() *Journal {
+		j := newJournal(cfg, log, clk)
+		if !j.memory {
+			j.place, j.program = imagePlace{fsys, cfg.Dir}, thisProgram()
+		}
+		j.health.DroppedBatches, j.health.DroppedBytes = report.Tail.DroppedBatches, report.Tail.DroppedBytes
+		return j
+	})
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read journal of repository %s: %w", cfg.Repo, err), log.Close())
 	}
 	return j, nil
+}
+
+// read makes a journal of its image, or else of its log.
+func read(ctx context.Context, fresh func() *Journal) (*Journal, error) {
+	j := fresh()
+	use, err := j.recall(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if use == ImageTaken {
+		j.resume()
+	} else {
+		j = fresh()
+		err = j.reload(ctx)
+	}
+	j.health.Image = use
+	return j, err
 }
 
 // reserveBytes is the size of a log's first segment: room for thousands of

@@ -15,6 +15,7 @@ type Range struct{ First, Last uint64 }
 // what was left out and why, and whether it can be written.
 type Health struct {
 	Durability Durability // of what is acknowledged: Synced or Memory
+	Image      ImageUse   // whether it was opened by the image of a clean stop
 	ReadOnly   error      // why nothing can be written until reopened, else nil
 	Poisoned   error      // the failed write after which the log refuses all, else nil
 	Record     string     // run record of this runtime

@@ -21,6 +21,8 @@ type Journal struct {
 	log     store
 	inc     string // the log's incarnation
 	memory  bool
+	place   imagePlace
+	program string // for its image
 
 	trust atomic.Pointer[func(ident.NodeID) bool] // see SetTrust
 
@@ -71,6 +73,7 @@ type Journal struct {
 
 	lapsed bool                   // this runtime was away for longer than others remember it
 	spoke  int64                  // Unix seconds: when it last said something to others, as far as known
+	wrote  int64                  // Unix seconds: the latest that an event of this runtime says
 	back   map[ident.Runtime]bool // forgotten, and heard since
 
 	health Health
@@ -139,6 +142,11 @@ func (j *Journal) Stream() ident.Stream {
 // Close refuses new calls, waits for those under way, whatever they wait for,
 // and closes the log. When ctx ends first it returns ctx's error and has to be
 // called again. Followers are woken.
+//
+// A journal on disk leaves an image of its state, which the next Open takes in place
+// of the events where nothing has changed since: the log, this very program, the
+// limits, and who is believed (see [Health.Image]). A journal in which anything is
+// amiss leaves none. That it cannot be written is no error: the log has everything.
 func (j *Journal) Close(ctx context.Context) error {
 	j.gate.shut()
 	if err := j.gate.wait(ctx); err != nil {
@@ -151,6 +159,7 @@ func (j *Journal) Close(ctx context.Context) error {
 	}
 	close(j.grown)
 	j.grown = nil
+	j.place.leave(j)
 	return j.log.Close()
 }
 

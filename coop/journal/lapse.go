@@ -62,6 +62,7 @@ const wallSlack = 24 * time.Hour
 // it was, nobody can tell for how long this node was away: then it was too long.
 func (j *Journal) lapseOnReload() {
 	j.notHeardBefore()
+	j.spoke = j.wrote
 	row, known := j.spokenRow()
 	if known && (row.at > j.spoke || j.ahead(j.spoke)) { // else events were written since
 		j.spoke = row.at

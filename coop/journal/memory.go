@@ -52,6 +52,8 @@ func (m *memory) From(index uint64) iter.Seq2[seglog.Record, error] {
 	}
 }
 
+func (m *memory) Scan(index uint64) iter.Seq2[seglog.Record, error] { return m.From(index) }
+
 func (m *memory) First() uint64 { return 1 }
 
 func (m *memory) End() uint64 {

@@ -29,11 +29,16 @@ func (j *Journal) reload(ctx context.Context) error {
 	if err := r.all(ctx); err != nil {
 		return err
 	}
+	j.resume()
+	return nil
+}
+
+// resume begins this run, once what was before it is known.
+func (j *Journal) resume() {
 	j.view = j.viewNow()
 	j.run = j.nextRun()
 	j.lapseOnReload()
 	j.health.SecondUsers = j.secondUsers()
-	return nil
 }
 
 // all takes the records of the log one by one.
@@ -206,7 +211,6 @@ func (r *reload) apply(f found) {
 	r.j.health.Reloaded++
 	if r.j.heads[f.event.Stream].ours {
 		r.lastOwn = f.event.Stream
-		r.j.spoke = max(r.j.spoke, f.event.At)
 	}
 }
 

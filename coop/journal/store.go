@@ -13,7 +13,8 @@ type store interface {
 	Enqueue(turn uint64, reserve bool, recs ...[]byte) ticket
 	Turn() uint64
 	Read(index uint64) (seglog.Record, error)
-	From(index uint64) iter.Seq2[seglog.Record, error]
+	From(index uint64) iter.Seq2[seglog.Record, error] // of records that stay
+	Scan(index uint64) iter.Seq2[seglog.Record, error] // of records that are gone with the next step
 	First() uint64
 	End() uint64
 	Incarnation() [16]byte
@@ -38,6 +39,8 @@ func (d disk) Enqueue(turn uint64, reserve bool, recs ...[]byte) ticket {
 
 // recordBlock is the size of a piece of memory in which records lie.
 const recordBlock = 32 << 10
+
+func (d disk) Scan(index uint64) iter.Seq2[seglog.Record, error] { return d.Log.From(index) }
 
 // From gives records that stay: an event keeps the bytes that it was read from.
 // Those that come together lie together.
