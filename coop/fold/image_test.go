@@ -2,12 +2,14 @@ package fold_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/fold"
 	"github.com/comity-dev/comity/coop/ident"
 )
@@ -75,6 +77,48 @@ func same(rt *rapid.T, when string, a, b *fold.State) {
 	rt.Helper()
 	if d := fold.Differs(a, b); d != "" {
 		rt.Fatalf("%s: %s", when, d)
+	}
+}
+
+// Every word that an event can have is in the image.
+func TestImageHasEveryWord(t *testing.T) {
+	w := newWriter(t, 1)
+	a, b := w.stream(0, 1), w.stream(0, 2)
+	yes, commit, tree := true, strings.Repeat("c0", 20), strings.Repeat("d1", 20)
+	s := fold.New()
+	say := func(st ident.Stream, body event.Body) event.Key {
+		e := w.write(st, body)
+		s.Apply(e)
+		return e.Key()
+	}
+	info := open("s", '1').Info
+	info.By, info.Host, info.Worker, info.Branch, info.Head, info.Dirty = "ada", "desk", "main", "trunk", commit, &yes
+	info.Intent, info.Issue, info.Task, info.Context = "parse", "#1", "t-1", "a page"
+	say(a, event.SessionOpened{Info: info})
+	claim := say(a, event.ClaimAcquired{Session: "s", Scope: set(t, "dir:a", "glob:b/*.go"), Mode: event.ModeCheckout, Intent: "read", Issue: "#2"})
+	say(b, open("t", '1'))
+	fence := say(b, event.ClaimAcquired{
+		Session: "t", Scope: set(t, "path:a/b.go"), Mode: event.ModeExclusive, Intent: "write", Issue: "#3",
+		Fences: []event.Key{claim}, Breaks: []event.Key{claim}, Reason: "it hangs",
+	})
+	say(a, event.ClaimReleased{Claim: claim, Session: "s", Reason: "fenced", Fence: &fence, By: "bob"})
+	text := "# where it stands"
+	handover := say(a, event.HandoverPublished{Session: "s", To: "bob", Handover: event.Handover{
+		ID: event.HandoverID(text), Body: text, Task: "t-1", Issue: "#1", Milestone: "m", Branch: "trunk", Head: commit,
+		CreatedAt: "2026-01-02T03:04:05Z", Name: "a name", Files: []string{"a.go", "b.go"},
+	}})
+	say(b, event.HandoverDeclined{Handover: event.HandoverID(text), Publications: []event.Key{handover}, Session: "t", Reason: "busy"})
+	asked := say(a, event.ReviewRequested{
+		Session: "s", Subject: "look", Scope: set(t, "dir:a"), Branch: "trunk", Commit: commit, Tree: tree, Reviewer: "t", Body: "all of it", Issue: "#1",
+	})
+	say(b, event.ReviewAnswered{Request: asked, Session: "t", Verdict: event.VerdictCommented, Note: "fine", Commit: commit, Tree: tree})
+
+	back := restored(t, imageOf(t, s))
+	if d := fold.Differs(s, back); d != "" {
+		t.Error(d)
+	}
+	if want, got := s.Form(), back.Form(); !bytes.Equal(want, got) {
+		t.Errorf("what stands differs:\n%s", cmp.Diff(string(want), string(got)))
 	}
 }
 
