@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/fold"
 	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/internal/clock"
 )
@@ -29,6 +30,18 @@ func (a *ages) since(at int64, reloaded bool) time.Duration {
 		return a.clock.Boot()
 	}
 	return a.clock.Boot() - a.wall(at)
+}
+
+// open notes since when a session is open. While the disk is read the latest word
+// of its opening counts: one may be heard after what came later. A session whose
+// opening is lost has no age.
+func (a *ages) open(s fold.Session, reloaded, reading bool) {
+	switch _, known := a.sessions[s.ID]; {
+	case s.OpenedAt == 0:
+		delete(a.sessions, s.ID)
+	case !known || reading:
+		a.sessions[s.ID] = a.since(s.OpenedAt, reloaded)
+	}
 }
 
 // wall is the distance of the wall clock from a stamp, never negative.

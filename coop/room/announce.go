@@ -18,6 +18,7 @@ import (
 // waiting claims try again.
 func (r *Room) observe(v journal.View, a journal.Arrival, ch fold.Changes) {
 	e := a.Event
+	r.strayed = r.strayed || a.Reloaded && r.opened
 	r.names.add(e.Stream)
 	if !r.others && (e.Stream.Runtime() != r.runtime || r.opened && v.Liveness(e.Stream) != journal.Own) {
 		r.others = true
@@ -43,18 +44,21 @@ func (r *Room) observe(v journal.View, a journal.Arrival, ch fold.Changes) {
 // noteSession follows a session's life. One that a new run left behind, because
 // more lived than fit, still gets its close, which says so.
 func (r *Room) noteSession(v journal.View, a journal.Arrival, id ident.SessionID) {
-	s, _ := v.State().Session(id)
+	s, known := v.State().Session(id)
 	if s.State == fold.SessionOpen {
-		if _, known := r.ages.sessions[id]; !known {
-			r.ages.sessions[id] = r.ages.since(s.OpenedAt, a.Reloaded)
-		}
+		r.ages.open(s, a.Reloaded, r.reading(a))
 		return
 	}
 	delete(r.ages.sessions, id)
-	switch {
-	case !r.own(id):
+	if !r.own(id) {
 		return
-	case r.reading(a): // owners are taken up when all is read
+	}
+	if known {
+		delete(r.losses, id.SID)
+		delete(r.ended, id.SID)
+		delete(r.reread.notices, id.SID)
+	}
+	if r.reading(a) { // owners are taken up when all is read
 		delete(r.notices, id.SID)
 		return
 	}
@@ -96,10 +100,11 @@ func (r *Room) noteClaim(v journal.View, a journal.Arrival, k event.Key) {
 	c, ok := v.State().Claim(k)
 	if !ok || !c.Live() {
 		if old, known := r.standings[k]; known && ok {
-			r.remember(c)
+			r.remember(v, c)
 			r.noteEnd(v, a, c, old)
 		}
 		delete(r.standings, k)
+		delete(r.reread.standings, k)
 		delete(r.ages.claims, k)
 		if row := k.String(); v.Local(rowAuto, row) != nil {
 			r.spent = append(r.spent, row)
@@ -118,35 +123,49 @@ func (r *Room) noteClaim(v journal.View, a journal.Arrival, k event.Key) {
 		gone = nil
 	}
 	st := v.State().Standing(k, gone)
-	now := standing{st.State, len(c.FencedBy) > 0}
-	old, known := r.standings[k]
-	r.standings[k] = now
-	if now.fenced && !old.fenced {
+	if len(c.FencedBy) > 0 && !r.standings[k].fenced {
 		r.fenced = append(r.fenced, k)
 		r.lose(c)
 		r.poke()
 	}
-	if known && old == now || !known && now.state == fold.StandingHeld || plantNotice && now.fenced {
+	if news(r.standings, c, st) {
+		r.show(v, a, c.Session, standingNotice(v, c, st))
+	}
+	if !r.rereads(a) {
 		return
 	}
-	r.tell(v, a, c.Session, standingNotice(v, c, st, now))
+	if gone != nil {
+		st = v.State().Standing(k, nil)
+	}
+	if news(r.reread.standings, c, st) {
+		r.retell(v, a, c.Session, standingNotice(v, c, st))
+	}
 }
 
-func standingNotice(v journal.View, c fold.Claim, st fold.Standing, now standing) api.Notice {
+// news notes how an own live claim stands, and reports whether its holder is to be
+// told.
+func news(last map[event.Key]standing, c fold.Claim, st fold.Standing) bool {
+	now := standing{st.State, len(c.FencedBy) > 0}
+	old, known := last[c.Key]
+	last[c.Key] = now
+	return !(known && old == now || !known && now.state == fold.StandingHeld || plantNotice && now.fenced)
+}
+
+func standingNotice(v journal.View, c fold.Claim, st fold.Standing) api.Notice {
 	n := api.Notice{Claim: c.Key.String()}
-	winner, by := "another claim", v.State()
+	winner, by, fenced := "another claim", v.State(), len(c.FencedBy) > 0
 	if w, ok := by.Claim(st.By); ok {
 		winner = w.Session.SID
-		if w.Reason != "" && now.fenced {
+		if w.Reason != "" && fenced {
 			winner += " (" + w.Reason + ")"
 		}
 	}
 	switch {
-	case now.fenced:
+	case fenced:
 		n.Kind, n.Text = api.NoticeFenced, fmt.Sprintf("your claim on %s was taken over by %s: stop writing there, claim again", showSet(c.Scope), winner)
-	case now.state == fold.StandingConflicted:
+	case st.State == fold.StandingConflicted:
 		n.Kind, n.Text = api.NoticeConflicted, fmt.Sprintf("your claim on %s lost against %s", showSet(c.Scope), winner)
-	case now.state == fold.StandingExpired:
+	case st.State == fold.StandingExpired:
 		n.Kind, n.Text = api.NoticeExpired, fmt.Sprintf("your claim on %s has expired", showSet(c.Scope))
 	default:
 		n.Kind, n.Text = api.NoticeHeld, fmt.Sprintf("you hold %s now", showSet(c.Scope))

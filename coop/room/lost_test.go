@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/internal/vfs/vfstest"
@@ -35,12 +36,13 @@ func TestASessionWhoseOpeningIsLostGoesOn(t *testing.T) {
 		}
 	}
 	f.claim(ada, "y.go")
+	f.clock.Advance(time.Minute)
 	if _, err := f.SessionRenew(t.Context(), actor("bob", "b"), api.SessionRenewRequest{Intent: "new words"}); err != nil {
 		t.Fatalf("renew the session with an intent: %v", err)
 	}
 	for name, intent := range map[string]string{"ada": "", "bob": "new words"} {
-		if s := f.session(name); s.Client != "unknown" || s.Intent != intent || s.OpenedAt == 0 {
-			t.Errorf("%s = %+v; want the client unknown, the intent %q and a time", name, s, intent)
+		if s := f.session(name); s.Client != "unknown" || s.Intent != intent || s.OpenedAt == 0 || s.AgeMS > 60_000 {
+			t.Errorf("%s = %+v; want the client unknown, the intent %q and a time just now", name, s, intent)
 		}
 	}
 	if st := f.status(ada); len(st.Claims) != 2 {

@@ -134,8 +134,6 @@ func (r *Room) forget(sid string) {
 	delete(r.owners, sid)
 	delete(r.notices, sid)
 	delete(r.hooks, sid)
-	delete(r.losses, sid)
-	delete(r.ended, sid)
 }
 
 // touch renews the time to live of a session: it has just given a command. One

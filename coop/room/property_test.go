@@ -211,7 +211,7 @@ func play(t *testing.T, all []step) (wrong string) {
 	return ""
 }
 
-func stored(t *testing.T, words []string) []string {
+func stored(t testing.TB, words []string) []string {
 	var out []string
 	for _, w := range words {
 		form := "path:"

@@ -167,7 +167,10 @@ func (r *Room) notStanding(v look, sid string, e scope.Entry, word string) ([]fo
 const maxEndedClaims = 64
 
 // remember keeps an own claim that has ended, for as long as its session lives.
-func (r *Room) remember(c fold.Claim) {
+func (r *Room) remember(v look, c fold.Claim) {
+	if s, _ := v.State().Session(c.Session); s.State != fold.SessionOpen {
+		return
+	}
 	sid := c.Session.SID
 	r.ended[sid] = append(r.ended[sid], c.Key)
 	if n := len(r.ended[sid]); n > maxEndedClaims {

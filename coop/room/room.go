@@ -43,8 +43,8 @@ type Process struct {
 	Boot  string `json:"boot"`
 }
 
-// Config says what a room needs. Journal's Observe, Left, Continue and Judge are
-// set by Open.
+// Config says what a room needs. Journal's Observe, Keep, Recall, Left, Continue and
+// Judge are set by Open.
 type Config struct {
 	Journal   journal.Config
 	Clock     clock.Clock // nil: the system's
@@ -70,7 +70,7 @@ type Room struct {
 	journal *journal.Journal
 
 	// Guarded by the journal's lock: read and written only inside its View,
-	// Decide and Observe.
+	// Decide, Observe, Keep and Recall.
 	owners    map[string]*owner      // by session, own open sessions
 	standings map[event.Key]standing // last known, own live claims
 	notices   map[string]*noticeList // by session, own open sessions
@@ -84,6 +84,8 @@ type Room struct {
 	spent     []string    // local rows of auto-claims that have ended
 	others    bool        // another runtime, or another user of this key, is known
 	opened    bool        // what the disk has is read
+	reread    reread
+	strayed   bool // streams have left, or came back: what the next run would read back is not known
 
 	expired map[ident.Stream]bool // streams of others that were judged so at the last heartbeat
 	moved   bool                  // streams have left since what stands was last looked at
@@ -112,7 +114,30 @@ func Open(ctx context.Context, cfg Config) (*Room, error) {
 	if cfg.Open == nil {
 		cfg.Open = journal.Open
 	}
-	r := &Room{
+	r := newRoom(cfg)
+	cfg.Journal.Observe = r.observe
+	cfg.Journal.Keep = r.keep
+	cfg.Journal.Recall = r.recall
+	cfg.Journal.Left = r.left
+	cfg.Journal.Continue = func(v journal.View) []string { return r.living(v) }
+	cfg.Journal.Judge = cfg.Liveness
+	j, err := cfg.Open(ctx, cfg.Journal)
+	if err != nil {
+		return nil, err
+	}
+	r.journal = j
+	peers := len(j.Peers()) > 0 || len(j.Health().SecondUsers) > 0
+	r.view(func(look) {
+		r.opened, r.others = true, r.others || peers
+		r.reread = rereadOf(r)
+	})
+	r.upkept.due = r.clock.Boot() + compactBeats*r.limits().Heartbeat
+	r.resume(ctx)
+	return r, nil
+}
+
+func newRoom(cfg Config) *Room {
+	return &Room{
 		cfg:       cfg,
 		clock:     cfg.Clock,
 		runtime:   ident.Runtime{Node: cfg.Journal.Key.Node(), ID: cfg.Journal.Key.Runtime(cfg.Journal.Repo)},
@@ -128,20 +153,6 @@ func Open(ctx context.Context, cfg Config) (*Room, error) {
 		nudge:     make(chan struct{}, 1),
 		closed:    make(chan struct{}),
 	}
-	cfg.Journal.Observe = r.observe
-	cfg.Journal.Left = r.left
-	cfg.Journal.Continue = func(v journal.View) []string { return r.living(v) }
-	cfg.Journal.Judge = cfg.Liveness
-	j, err := cfg.Open(ctx, cfg.Journal)
-	if err != nil {
-		return nil, err
-	}
-	r.journal = j
-	peers := len(j.Peers()) > 0 || len(j.Health().SecondUsers) > 0
-	r.view(func(look) { r.opened, r.others = true, r.others || peers })
-	r.upkept.due = r.clock.Boot() + compactBeats*r.limits().Heartbeat
-	r.resume(ctx)
-	return r, nil
 }
 
 // Close ends every watch and every wait and closes the journal. Sessions stay

@@ -1,12 +1,14 @@
 package room
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/fold"
 	"github.com/comity-dev/comity/coop/ident"
 )
 
@@ -31,6 +33,18 @@ func (n *names) add(s ident.Stream) {
 	n.streams[instance] = s
 	i, _ := slices.BinarySearch(n.sorted, instance)
 	n.sorted = slices.Insert(n.sorted, i, instance)
+}
+
+// fill takes in streams when there are none yet.
+func (n *names) fill(streams iter.Seq[fold.StreamInfo]) {
+	for s := range streams {
+		instance := string(s.Stream.Instance())
+		if _, ok := n.streams[instance]; !ok {
+			n.streams[instance] = s.Stream
+			n.sorted = append(n.sorted, instance)
+		}
+	}
+	slices.Sort(n.sorted)
 }
 
 // keep takes out all streams but those that keep says.

@@ -1,0 +1,602 @@
+package room_test
+
+import (
+	std "cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/fold"
+	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/coop/journal"
+	"github.com/comity-dev/comity/coop/room"
+	"github.com/comity-dev/comity/internal/vfs/vfstest"
+)
+
+// A town is a room with sessions, agents and two other machines that do whatever
+// they are told to.
+type town struct {
+	*fixture
+	t      testing.TB
+	disk   *vfstest.Disk
+	life   journal.Liveness
+	agents []*agent
+	far    []*peer
+	theirs []event.Key // claims of far that they have not released
+	wrong  string      // what the ways to open it again differ in
+}
+
+func newTown(t testing.TB) *town {
+	w := &town{t: t, disk: vfstest.New(), life: journal.Live, agents: []*agent{newAgent("c1", "a", 10), newAgent("c2", "b", 20)}}
+	w.fixture = newFixtureOn(t, w.disk, func(f *fixture) {
+		f.cfg.Journal.Trust = trustAll
+		f.cfg.Liveness = func(ident.Stream) (journal.Liveness, time.Duration) { return w.life, 17 * time.Second }
+	})
+	for i := range 4 {
+		w.joinAs(i)
+	}
+	for i := range 2 {
+		p := newPeer(t, byte(i+1))
+		w.far = append(w.far, p)
+		w.take(p.opens("zoe"))
+	}
+	return w
+}
+
+func (w *town) who(n int) room.Actor {
+	n %= 6
+	if n >= 4 {
+		return w.agents[n-4].Actor
+	}
+	return actor(fmt.Sprint("s", n), string("ab"[n%2]))
+}
+
+// joinAs opens a session that lives with a process, or for a time.
+func (w *town) joinAs(n int) {
+	var p *room.Process
+	if n%3 == 0 {
+		p = proc(100 + n)
+	}
+	a := w.who(n)
+	a.Session = ""
+	w.SessionOpen(w.Context(), a, api.SessionOpenRequest{Name: fmt.Sprint("s", n), Intent: "work"}, p)
+}
+
+// A deed is one thing that somebody does; what it is about is as a number says.
+type deed struct {
+	do    string
+	who   int
+	what  int
+	other int
+}
+
+var townScopes = []string{"a/", "a/x", "a/y", "b/", "b/x", "c", "src/api/", "src/a.go"}
+
+var deeds = []string{
+	"claim", "claim", "claim", "break", "release", "release all", "release another's", "hook writes", "hook writes", "hook stops",
+	"hook ends", "hook prompt", "publish", "take", "decline", "ask", "answer", "acknowledge", "acknowledge all", "close", "join", "renew",
+	"far claims", "far claims", "far claims early", "far fences", "far fences", "far releases", "far publishes", "far takes", "far asks", "far answers",
+	"life", "upkeep", "upkeep", "second", "process ends", "restart", "restart",
+}
+
+var someDeeds = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) deed {
+	return deed{
+		do:    rapid.SampledFrom(deeds).Draw(t, "do"),
+		who:   rapid.IntRange(0, 5).Draw(t, "who"),
+		what:  rapid.IntRange(0, 23).Draw(t, "what"),
+		other: rapid.IntRange(0, 5).Draw(t, "other"),
+	}
+}), 5, 50)
+
+// do does it. What the room refuses is refused.
+func (w *town) do(d deed) {
+	ctx, a, p := w.Context(), w.who(d.who), w.far[d.who%2]
+	words := []string{townScopes[d.what%len(townScopes)]}
+	modes := []string{api.ModeExclusive, api.ModeCheckout, api.ModeAdvisory}
+	at := d.other * 7
+	switch d.do {
+	case "claim":
+		w.Claim(ctx, a, api.ClaimRequest{Scope: words, Mode: modes[d.other%3], Intent: "to do"})
+	case "break":
+		w.Claim(ctx, a, api.ClaimRequest{Scope: words, Break: true, Reason: "urgent"})
+	case "release":
+		w.Release(ctx, a, api.ReleaseRequest{Claims: words})
+	case "release all":
+		w.Release(ctx, a, api.ReleaseRequest{All: true})
+	case "release another's":
+		if k, ok := w.pick(d.what, func(c api.Claim) bool { return c.Session != a.Session }); ok {
+			w.Release(ctx, a, api.ReleaseRequest{Claims: []string{k.String()}, Person: true, Reason: "stale"})
+		}
+	case "hook writes", "hook stops", "hook ends", "hook prompt":
+		g := w.agents[d.who%2]
+		if d.other%2 == 0 {
+			g.tree.dirty[words[0]] = "1"
+		} else {
+			clear(g.tree.dirty)
+		}
+		moment := map[string]string{"hook writes": api.HookBefore, "hook stops": api.HookStop, "hook ends": api.HookEnd, "hook prompt": api.HookPrompt}[d.do]
+		w.Hook(ctx, g.Actor, api.HookRequest{Client: "claude-code", Event: moment, Conversation: g.conversation, Tool: "Write", Writes: words})
+	case "publish":
+		w.HandoverPublish(ctx, a, api.HandoverPublishRequest{Body: fmt.Sprint("work ", d.what), To: []string{"", "s1", "s2", "zoe"}[d.other%4]})
+	case "take", "decline":
+		list, _ := w.HandoverList(ctx, a, api.HandoverListRequest{})
+		if n := len(list.Handovers); n > 0 {
+			req := api.HandoverRequest{Handover: list.Handovers[d.what%n].Handover}
+			if d.do == "take" {
+				w.HandoverTake(ctx, a, req)
+			} else {
+				w.HandoverDecline(ctx, a, req)
+			}
+		}
+	case "ask":
+		w.ReviewRequest(ctx, a, api.ReviewRequestRequest{Subject: fmt.Sprint("look ", d.what), Reviewer: []string{"", "s1", "s3"}[d.other%3]})
+	case "answer":
+		list, _ := w.ReviewList(ctx, a, api.ReviewListRequest{})
+		if n := len(list.Reviews); n > 0 {
+			w.ReviewAnswer(ctx, a, api.ReviewAnswerRequest{Review: list.Reviews[d.what%n].Review, Verdict: api.Approved})
+		}
+	case "acknowledge", "acknowledge all":
+		list, _ := w.Notices(ctx, a, api.NoticesRequest{})
+		if n := len(list.Notices); n > 0 {
+			i := n - 1
+			if d.do == "acknowledge" {
+				i = d.what % n
+			}
+			w.Notices(ctx, a, api.NoticesRequest{Ack: list.Notices[i].ID})
+		}
+	case "close":
+		w.SessionClose(ctx, a, api.SessionCloseRequest{})
+	case "join":
+		w.joinAs(d.who % 4)
+	case "renew":
+		w.SessionRenew(ctx, a, api.SessionRenewRequest{Intent: fmt.Sprint("intent ", d.what)})
+	case "far claims", "far claims early":
+		lamport := uint64(0)
+		if d.do == "far claims" {
+			lamport = p.at.Lamport + uint64(at)
+		}
+		mode := []event.Mode{event.ModeExclusive, event.ModeAdvisory}[d.other%2]
+		e := p.says(lamport, event.ClaimAcquired{Session: "zoe", Scope: scopes(w.t, stored(w.t, words)...), Mode: mode})
+		w.take(e)
+		w.theirs = append(w.theirs, e.Key())
+	case "far fences":
+		if k, ok := w.pick(d.what, func(c api.Claim) bool { return c.Session != "zoe" }); ok {
+			e := p.says(1000+uint64(at), event.ClaimAcquired{Session: "zoe", Scope: scopes(w.t, "path:a/x"), Mode: event.ModeExclusive, Fences: []event.Key{k}, Reason: "gone"})
+			w.take(e)
+			w.theirs = append(w.theirs, e.Key())
+		}
+	case "far releases":
+		for i, k := range w.theirs {
+			if k.Stream == p.at.Stream {
+				w.take(p.says(0, event.ClaimReleased{Claim: k, Session: "zoe", Reason: "done"}))
+				w.theirs = append(w.theirs[:i:i], w.theirs[i+1:]...)
+				break
+			}
+		}
+	case "far publishes":
+		body := fmt.Sprint("from afar ", d.what)
+		h := event.Handover{ID: event.HandoverID(body), Body: body, Branch: "main", CreatedAt: "2026-01-01T00:00:00Z"}
+		w.take(p.says(0, event.HandoverPublished{Session: "zoe", To: []string{"", "s1"}[d.other%2], Handover: h}))
+	case "far takes":
+		list, _ := w.HandoverList(ctx, a, api.HandoverListRequest{})
+		if n := len(list.Handovers); n > 0 {
+			b := event.HandoverConsumed{Session: "zoe", Handover: list.Handovers[d.what%n].Handover}
+			w.j.View(func(v journal.View) {
+				h, _ := v.State().Handover(b.Handover)
+				for _, of := range h.Publications {
+					b.Publications = append(b.Publications, of.Key)
+				}
+			})
+			w.take(p.says(0, b))
+		}
+	case "far asks":
+		e := p.says(0, event.ReviewRequested{Session: "zoe", Subject: "far", Branch: "main", Commit: strings.Repeat("c", 40), Tree: strings.Repeat("1", 40), Reviewer: []string{"", "s2"}[d.other%2]})
+		w.take(e)
+	case "far answers":
+		list, _ := w.ReviewList(ctx, a, api.ReviewListRequest{})
+		if n := len(list.Reviews); n > 0 {
+			if k, err := event.ParseKey(list.Reviews[d.what%n].Review); err == nil {
+				w.take(p.says(0, event.ReviewAnswered{Request: k, Session: "zoe", Verdict: event.Verdict(api.Approved), Commit: strings.Repeat("c", 40), Tree: strings.Repeat("1", 40)}))
+			}
+		}
+	case "life":
+		w.life = []journal.Liveness{journal.Live, journal.Unknown, journal.Expired}[d.what%3]
+	case "upkeep":
+		w.clock.Advance(5 * time.Second)
+		w.Upkeep(ctx)
+	case "second":
+		w.clock.Advance(time.Second)
+	case "process ends":
+		w.procs.kill(*proc(100 + d.who/3*3))
+	case "restart":
+		w.restart()
+	default:
+		w.t.Fatalf("nobody can do %q", d.do)
+	}
+}
+
+// pick is one of the live claims that are so.
+func (w *town) pick(n int, so func(api.Claim) bool) (event.Key, bool) {
+	var all []event.Key
+	for _, c := range w.status(actor("", "a")).Claims {
+		if k, err := event.ParseKey(c.Claim); err == nil && so(c) {
+			all = append(all, k)
+		}
+	}
+	if len(all) == 0 {
+		return event.Key{}, false
+	}
+	return all[n%len(all)], true
+}
+
+// restart closes the room and opens what it left in three ways: as it is, by its
+// events alone, and by what it kept alone. They have to be one.
+func (w *town) restart() {
+	w.t.Helper()
+	kept := w.Kept()
+	w.shut()
+	byEvents, byKept := w.copy(nil), w.copy(kept)
+	w.open()
+	defer byEvents.shut()
+	defer byKept.shut()
+	for name, f := range map[string]*fixture{"what was kept": byKept, "what was left": w.fixture} {
+		if diff := room.MemoryDiff(byEvents.Room, f.Room); diff != "" {
+			w.wrong = fmt.Sprintf("a room that is opened by its events (-) and by %s (+):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(w.answers(byEvents), w.answers(f)); diff != "" {
+			w.wrong = fmt.Sprintf("a room that was opened by its events (-) and by %s (+) answers:\n%s", name, diff)
+		}
+	}
+	later, also := w.later(byEvents), w.later(byKept)
+	if diff := cmp.Diff(later, also); diff != "" {
+		w.wrong = fmt.Sprintf("a room that was opened by its events (-) and by what was kept (+) goes on:\n%s", diff)
+	}
+}
+
+// copy opens a copy of the disk without its image: by its events, or, as if there
+// were one, by what was kept.
+func (w *town) copy(kept []byte) *fixture {
+	w.t.Helper()
+	disk := w.disk.Clone()
+	if err := disk.Remove("/journal/image"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		w.t.Fatal(err)
+	}
+	f := &fixture{tb: tb{w.t}, clock: w.clock, procs: w.procs, fsys: disk, cfg: w.cfg}
+	f.cfg.Open = func(ctx context.Context, cfg journal.Config) (j *journal.Journal, err error) {
+		observe, recall := cfg.Observe, cfg.Recall
+		cfg.Recall = nil
+		if kept != nil {
+			cfg.Observe = nil
+			read := false
+			cfg.Observe = func(v journal.View, a journal.Arrival, ch fold.Changes) {
+				if read {
+					observe(v, a, ch)
+				}
+			}
+			defer func() { read = true }()
+		}
+		if j, err = journal.OpenOn(ctx, cfg, disk, f.clock); err == nil && kept != nil {
+			j.View(func(v journal.View) { err = recall(v, kept) })
+		}
+		f.j = j
+		return j, err
+	}
+	f.open()
+	return f
+}
+
+// answers are what everybody is told who asks.
+func (w *town) answers(f *fixture) []string {
+	ctx := w.Context()
+	var out []string
+	say := func(what string, reply any, err error) {
+		b, _ := json.Marshal(reply)
+		s := fmt.Sprintf("%s: %s, %v", what, b, err)
+		if own := f.j.Stream(); own != "" { // which is random
+			instance := string(own.Instance())
+			s = strings.NewReplacer(string(own), "<own>", instance[:6], "<short>").Replace(s)
+		}
+		out = append(out, s)
+	}
+	for n := range 6 {
+		a := w.who(n)
+		status, err := f.Status(ctx, a, api.StatusRequest{})
+		status.Digest = ""
+		slices.SortFunc(status.Streams, func(a, b api.Stream) int {
+			return std.Or(std.Compare(a.Run, b.Run), std.Compare(a.Stream, b.Stream))
+		})
+		say("status", status, err)
+		notices, err := f.Notices(ctx, a, api.NoticesRequest{})
+		say("notices", notices, err)
+		for _, s := range townScopes {
+			path := strings.TrimSuffix(s, "/")
+			check, err := f.Check(ctx, a, api.CheckRequest{Paths: []string{path}})
+			say("check "+path, check, err)
+			guard, err := f.Guard(ctx, a, api.GuardRequest{Paths: []string{path, path + "/z"}})
+			say("guard "+path, guard, err)
+		}
+	}
+	a := room.Actor{}
+	sessions, err := f.SessionList(ctx, a, api.SessionListRequest{All: true})
+	say("sessions", sessions, err)
+	handovers, err := f.HandoverList(ctx, a, api.HandoverListRequest{All: true})
+	say("handovers", handovers, err)
+	reviews, err := f.ReviewList(ctx, actor("", "a"), api.ReviewListRequest{All: true})
+	say("reviews", reviews, err)
+	page, err := f.Log(ctx, a, api.LogRequest{Limit: 1000})
+	say("log", page, err)
+	return out
+}
+
+// later is what comes of a few things that are done next.
+func (w *town) later(f *fixture) []string {
+	ctx := w.Context()
+	var out []string
+	tell := func(err error) { out = append(out, fmt.Sprint(err)) }
+	for n := range 6 {
+		a := w.who(n)
+		for _, s := range townScopes {
+			reply, err := f.Release(ctx, a, api.ReleaseRequest{Claims: []string{s}})
+			tell(err)
+			out = append(out, fmt.Sprint(len(reply.Released), len(reply.Already)))
+		}
+	}
+	for _, g := range w.agents {
+		reply, err := f.Hook(ctx, g.Actor, api.HookRequest{Client: "claude-code", Event: api.HookStart, Conversation: g.conversation})
+		tell(err)
+		out = append(out, reply.Tell)
+	}
+	f.Upkeep(ctx)
+	for n := range 6 {
+		_, err := f.Claim(ctx, w.who(n), api.ClaimRequest{Scope: []string{townScopes[n]}, Mode: api.ModeAdvisory})
+		tell(err)
+		list, err := f.Notices(ctx, w.who(n), api.NoticesRequest{})
+		tell(err)
+		for _, l := range list.Notices {
+			out = append(out, fmt.Sprint(l.ID, l.Kind, l.Text))
+		}
+	}
+	return append(out, f.kinds()...)
+}
+
+// A room that is opened again is the same, by whatever it is opened.
+func TestARoomIsOpenedByWhatItKept(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		all := someDeeds.Draw(rt, "deeds")
+		w := newTown(t)
+		defer func() {
+			w.shut()
+			*w.fixture = fixture{tb: w.tb, down: true} // it is remembered until the test ends
+		}()
+		for _, d := range append(all, deed{do: "restart"}) {
+			if w.do(d); w.wrong != "" {
+				rt.Fatal(w.wrong)
+			}
+		}
+	})
+}
+
+// Notices that gave way, and a claim that was lost, are known after a restart.
+func TestWhatGaveWayIsKept(t *testing.T) {
+	w := newTown(t)
+	ada := w.who(0)
+	w.claim(ada, "src/", "docs/")
+	mine := w.claim(ada, "c.go")
+	p := w.far[0]
+	for i := range room.MaxNotices + 5 {
+		w.take(p.says(0, event.ClaimAcquired{Session: "zoe", Scope: scopes(t, fmt.Sprintf("path:src/f%d.go", i)), Mode: event.ModeAdvisory}))
+	}
+	key, err := event.ParseKey(mine.Claim.Claim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.take(p.says(1000, event.ClaimAcquired{Session: "zoe", Scope: scopes(t, "path:c.go"), Mode: event.ModeExclusive, Fences: []event.Key{key}}))
+	for range 2 {
+		if w.restart(); w.wrong != "" {
+			t.Fatal(w.wrong)
+		}
+		list, err := w.Notices(t.Context(), ada, api.NoticesRequest{})
+		if err != nil || len(list.Notices) != room.MaxNotices || list.Dropped != 6 {
+			t.Errorf("%d notices, %d dropped, %v; want %d and 6", len(list.Notices), list.Dropped, err, room.MaxNotices)
+		}
+		if reply, err := w.Guard(t.Context(), ada, api.GuardRequest{Paths: []string{"c.go"}}); err != nil || reply.Deny == "" {
+			t.Errorf("guard of what was lost = %+v, %v", reply, err)
+		}
+	}
+	w.Upkeep(t.Context())
+	if w.restart(); w.wrong != "" {
+		t.Fatal(w.wrong)
+	}
+}
+
+// What a session of a name lost does not stay with the name.
+func TestALossEndsWithItsSession(t *testing.T) {
+	w := newTown(t)
+	ada, bob := w.who(0), w.who(1)
+	w.claim(ada, "c.go")
+	if _, err := w.Claim(t.Context(), bob, api.ClaimRequest{Scope: []string{"c.go"}, Break: true, Reason: "urgent"}); err != nil {
+		t.Fatal(err)
+	}
+	w.release(bob)
+	w.Upkeep(t.Context()) // releases what was lost
+	guard := func() string {
+		reply, err := w.Guard(t.Context(), ada, api.GuardRequest{Paths: []string{"c.go"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply.Deny
+	}
+	if guard() == "" {
+		t.Error("what was lost may be written")
+	}
+	if _, err := w.SessionClose(t.Context(), ada, api.SessionCloseRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	w.joinAs(0)
+	for range 2 {
+		if deny := guard(); deny != "" {
+			t.Errorf("a new session of the name is denied: %s", deny)
+		}
+		_, err := w.Release(t.Context(), ada, api.ReleaseRequest{Claims: []string{"c.go"}})
+		wantCode(t, "the release of what the name had before", err, api.CodeUnknownClaim)
+		if w.restart(); w.wrong != "" {
+			t.Fatal(w.wrong)
+		}
+	}
+}
+
+// What is told while others are not heard is not what is read back: by events alone
+// they are there.
+func TestWhatIsKeptWasJudgedByEventsAlone(t *testing.T) {
+	w := newTown(t)
+	ada := w.who(0)
+	for i := range 5 { // stamps rise
+		w.claim(ada, fmt.Sprint("pad", i))
+	}
+	w.claim(ada, "src/")
+	w.life = journal.Expired
+	w.take(w.far[0].claims(2, "zoe", "dir:src"))
+	if n := w.notices(ada); len(n) != 0 {
+		t.Fatalf("ada is told %+v of a claim of a machine that is not heard", n)
+	}
+	if w.restart(); w.wrong != "" {
+		t.Fatal(w.wrong)
+	}
+	if kinds := kindsOf(w.notices(ada)); !slices.Equal(kinds, []string{api.NoticeConflicted, api.NoticeHeld}) {
+		t.Errorf("ada is told %v after a restart", kinds)
+	}
+	w.life = journal.Live
+	w.Upkeep(t.Context())
+	w.life = journal.Expired
+	w.clock.Advance(5 * time.Second)
+	w.Upkeep(t.Context()) // which tells what this run alone knows
+	if w.restart(); w.wrong != "" {
+		t.Fatal(w.wrong)
+	}
+}
+
+// The age of a session is that of its opening, also where that was heard late.
+func TestTheAgeOfASessionWhoseOpeningCameLate(t *testing.T) {
+	w := newTown(t)
+	first, second := newPeer(t, 3), newPeer(t, 3)
+	second.at.At += 1000
+	record := ident.NewRecord()
+	early := []*event.Event{first.says(0, event.StreamSucceeded{Record: record, Run: 1}), first.opens("eve")}
+	w.take(
+		second.says(10, event.StreamSucceeded{Record: record, Run: 2, Sessions: []string{"eve"}, Streams: []ident.Stream{first.at.Stream}}),
+		second.opens("eve"),
+	)
+	late := w.session("eve").OpenedAt
+	w.take(early...)
+	if s := w.session("eve"); s.OpenedAt != late-1000 || s.AgeMS != 0 {
+		t.Fatalf("eve = %+v, want it opened %d, and heard of now", s, late-1000)
+	}
+	if w.restart(); w.wrong != "" {
+		t.Fatal(w.wrong)
+	}
+	if s := w.session("eve"); s.AgeMS != 1000*(w.clock.Now().Unix()-first.at.At) {
+		t.Errorf("after a restart eve is %d ms old", s.AgeMS)
+	}
+}
+
+// Once streams have left or come back nothing is kept: what is on disk would be read
+// otherwise than it was heard.
+func TestNothingIsKeptOnceStreamsHaveLeft(t *testing.T) {
+	ways := map[string]func(w *town) error{
+		"left": func(w *town) error { return w.SetTrust(w.Context(), nil) },
+		"came back": func(w *town) error {
+			w.shut()
+			w.cfg.Journal.Trust = nil
+			w.open()
+			w.cfg.Journal.Trust = trustAll
+			if len(w.Kept()) == 0 {
+				w.t.Error("nothing is kept before")
+			}
+			return w.SetTrust(w.Context(), trustAll)
+		},
+	}
+	for name, change := range ways {
+		t.Run(name, func(t *testing.T) {
+			w := newTown(t)
+			w.claim(w.who(0), "src/")
+			w.take(w.far[0].claims(2, "zoe", "dir:src"))
+			if err := change(w); err != nil {
+				t.Fatal(err)
+			}
+			if kept := w.Kept(); kept != nil {
+				t.Errorf("%d bytes are kept", len(kept))
+			}
+			if _, err := w.Recalled(nil); err == nil {
+				t.Error("nothing is recalled, and that is no error")
+			}
+			if w.restart(); w.wrong != "" {
+				t.Fatal(w.wrong)
+			}
+		})
+	}
+}
+
+// lived is a town in which something of everything is kept.
+func lived(t testing.TB) *town {
+	w := newTown(t)
+	for _, d := range []deed{
+		{"claim", 0, 6, 0}, {"claim", 2, 5, 0}, {"release", 2, 5, 0}, {"hook writes", 0, 1, 0}, {"far fences", 0, 0, 0},
+		{"publish", 1, 1, 0}, {"acknowledge", 0, 0, 0}, {"ask", 2, 0, 0}, {"far claims", 1, 3, 1}, {"break", 1, 6, 0},
+		{"hook writes", 1, 4, 0}, {"release all", 5, 0, 0},
+	} {
+		w.do(d)
+	}
+	return w
+}
+
+func TestMalformedMemoryIsNotTakenUp(t *testing.T) {
+	w := lived(t)
+	good := w.Kept()
+	if _, err := w.Recalled(good); err != nil {
+		t.Fatal(err)
+	}
+	refuse := func(what string, b []byte) {
+		t.Helper()
+		s, err := w.Recalled(b)
+		if err == nil {
+			t.Errorf("%s is taken up", what)
+		}
+		if diff := room.MemoryDiff(w.Fresh(), s); diff != "" {
+			t.Errorf("%s leaves a room that is not as new:\n%s", what, diff)
+		}
+	}
+	for n := range good {
+		refuse(fmt.Sprintf("%d of %d bytes", n, len(good)), good[:n])
+	}
+	refuse("a byte more", append(slices.Clone(good), 0))
+	refuse("another version", append([]byte{good[0] + 1}, good[1:]...))
+	for _, do := range []deed{{do: "close", who: 0}, {do: "close", who: 1}, {do: "close", who: 2}, {do: "close", who: 3}} {
+		w.do(do)
+	}
+	refuse("the memory of a state that is gone", good)
+}
+
+func FuzzRecall(f *testing.F) {
+	w := lived(f)
+	f.Add(w.Kept())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := w.Recalled(b)
+		if err == nil {
+			return
+		}
+		if diff := room.MemoryDiff(w.Fresh(), s); diff != "" {
+			t.Errorf("a room that is not as new:\n%s", diff)
+		}
+	})
+}
