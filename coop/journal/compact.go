@@ -271,6 +271,8 @@ func (j *Journal) tombOf(s ident.Stream) *tomb {
 	if l.beat != nil {
 		t.uptime = max(t.uptime, l.beat.Uptime)
 	}
-	t.measured, t.difference, t.taken = l.measured, l.difference, l.taken
+	if l.measured {
+		t.measured, t.difference, t.taken = true, l.difference, l.taken
+	}
 	return t
 }

@@ -88,12 +88,12 @@ func (p imagePlace) take() ([]byte, ImageUse) {
 	return image, ImageTaken
 }
 
-// well reports whether an image says all that the log does: nothing was lost, left
+// well reports whether an image can say all that the log does: nothing was lost, left
 // out or given up, and nothing is under way.
 func (j *Journal) well() bool {
 	h := &j.health
 	switch {
-	case j.ended != nil, j.log.Err() != nil, len(j.log.Damage()) > 0, len(j.inflight)+len(j.dead) > 0,
+	case j.log.End() == 0, j.ended != nil, j.log.Err() != nil, len(j.log.Damage()) > 0, len(j.inflight)+len(j.dead) > 0,
 		len(h.Damaged)+len(h.Suspects)+len(h.Unknown)+len(h.Forsaken) > 0, h.Newer+h.BadMACs > 0:
 		return false
 	}
@@ -104,6 +104,11 @@ func (j *Journal) well() bool {
 	}
 	for _, h := range j.heads {
 		if h.whole < h.seq {
+			return false
+		}
+	}
+	for _, t := range j.tombs.order { // that it was let back shows by its events alone
+		if t.returned && j.heads[t.stream] == nil && j.withheld[t.stream] == nil {
 			return false
 		}
 	}

@@ -68,9 +68,14 @@ func (ls lineages) observe(e *event.Event, late bool) {
 
 // drop takes out a run that is not held any more.
 func (ls lineages) drop(s ident.Stream) {
-	l := ls.byRecord[ls.records[s]]
+	record := ls.records[s]
+	l := ls.byRecord[record]
 	delete(ls.records, s)
 	if l == nil {
+		return
+	}
+	if !ls.counts(record) { // as if there had never been one
+		delete(ls.byRecord, record)
 		return
 	}
 	delete(l.goesOn, s)
@@ -87,6 +92,16 @@ func (ls lineages) drop(s ident.Stream) {
 			delete(l.wrote, sid)
 		}
 	}
+}
+
+// counts reports whether some run of a record is held.
+func (ls lineages) counts(record string) bool {
+	for _, r := range ls.records {
+		if r == record {
+			return true
+		}
+	}
+	return false
 }
 
 // succeed drops what the first event of a run does not name. That of an earlier

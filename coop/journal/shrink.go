@@ -63,6 +63,9 @@ func (c *compaction) beats() []savedBeats {
 	for _, t := range c.tombs {
 		gone[t.stream] = true
 	}
+	for _, s := range c.purge {
+		gone[s] = true
+	}
 	here, before := savedBeats{clock: stamp, boot: j.clock.BootID()}, savedBeats{clock: stamp}
 	var all []savedBeats
 	for _, l := range j.beating() {

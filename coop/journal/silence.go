@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/comity-dev/comity/coop/ident"
@@ -70,8 +72,8 @@ func (j *Journal) absence(s ident.Stream) time.Duration {
 func (j *Journal) silences(due func(ident.Stream) bool) []row {
 	var all []row
 	written := j.rows.values[silentRowKind]
-	for s, l := range j.lives.byStream {
-		at := written[string(s)]
+	for _, s := range slices.Sorted(maps.Keys(j.lives.byStream)) {
+		l, at := j.lives.byStream[s], written[string(s)]
 		silent := j.silence(s)
 		since := moment{j.clock.Now().Add(-silent).Unix(), j.clock.Boot() - silent, j.clock.BootID()}
 		was, _ := j.silentSince(s)
@@ -83,7 +85,7 @@ func (j *Journal) silences(due func(ident.Stream) bool) []row {
 			all = append(all, row{silentRowKind, string(s), nil})
 		}
 	}
-	for s := range written {
+	for _, s := range slices.Sorted(maps.Keys(written)) {
 		if j.heads[ident.Stream(s)] == nil && j.believed(ident.Stream(s).Node()) { // else a stranger's
 			all = append(all, row{silentRowKind, s, nil})
 		}
