@@ -5,7 +5,10 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -77,7 +80,7 @@ func (p imagePlace) take() ([]byte, ImageUse) {
 	if p.fsys == nil {
 		return nil, ImageNone
 	}
-	image, err := vfs.ReadFile(p.fsys, p.file(), maxImageBytes)
+	image, err := p.read()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ImageNone
 	}
@@ -86,6 +89,25 @@ func (p imagePlace) take() ([]byte, ImageUse) {
 		return nil, ImageUnreadable
 	}
 	return image, ImageTaken
+}
+
+// read reads the image into a piece of memory of its size.
+func (p imagePlace) read() ([]byte, error) {
+	f, err := p.fsys.Open(p.file(), os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return nil, err
+	}
+	if size > maxImageBytes {
+		return nil, fmt.Errorf("%d bytes, want at most %d", size, maxImageBytes)
+	}
+	image := make([]byte, size)
+	_, err = io.ReadFull(io.NewSectionReader(f, 0, size), image)
+	return image, err
 }
 
 // well reports whether an image can say all that the log does: nothing was lost, left

@@ -427,6 +427,11 @@ func (w *imageWorld) stop(i int) {
 	m, j := w.machines[i], w.journals[i]
 	w.save(j)
 	image := imageOf(w.t, j)
+	for _, t := range j.tombs.order { // by the events, a beat that came before them is not heard: the image knows more
+		if l := j.lives.byStream[t.stream]; t.returned && l != nil && l.beat != nil {
+			image = nil
+		}
+	}
 	if image == nil {
 		w.journals[i] = w.start(m)
 		return
