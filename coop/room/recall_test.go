@@ -406,6 +406,9 @@ func TestWhatGaveWayIsKept(t *testing.T) {
 		if w.restart(); w.wrong != "" {
 			t.Fatal(w.wrong)
 		}
+		if use := w.j.Health().Image; use != journal.ImageTaken {
+			t.Errorf("the image is used so: %s", use)
+		}
 		list, err := w.Notices(t.Context(), ada, api.NoticesRequest{})
 		if err != nil || len(list.Notices) != room.MaxNotices || list.Dropped != 6 {
 			t.Errorf("%d notices, %d dropped, %v; want %d and 6", len(list.Notices), list.Dropped, err, room.MaxNotices)
@@ -425,6 +428,7 @@ func TestALossEndsWithItsSession(t *testing.T) {
 	w := newTown(t)
 	ada, bob := w.who(0), w.who(1)
 	w.claim(ada, "c.go")
+	w.claim(ada, "d.go")
 	if _, err := w.Claim(t.Context(), bob, api.ClaimRequest{Scope: []string{"c.go"}, Break: true, Reason: "urgent"}); err != nil {
 		t.Fatal(err)
 	}
@@ -448,8 +452,10 @@ func TestALossEndsWithItsSession(t *testing.T) {
 		if deny := guard(); deny != "" {
 			t.Errorf("a new session of the name is denied: %s", deny)
 		}
-		_, err := w.Release(t.Context(), ada, api.ReleaseRequest{Claims: []string{"c.go"}})
-		wantCode(t, "the release of what the name had before", err, api.CodeUnknownClaim)
+		for _, path := range []string{"c.go", "d.go"} { // ended before it, and with it
+			_, err := w.Release(t.Context(), ada, api.ReleaseRequest{Claims: []string{path}})
+			wantCode(t, "the release of what the name had before", err, api.CodeUnknownClaim)
+		}
 		if w.restart(); w.wrong != "" {
 			t.Fatal(w.wrong)
 		}
@@ -542,6 +548,9 @@ func TestNothingIsKeptOnceStreamsHaveLeft(t *testing.T) {
 			}
 			if w.restart(); w.wrong != "" {
 				t.Fatal(w.wrong)
+			}
+			if use := w.j.Health().Image; use == journal.ImageTaken {
+				t.Error("the image is taken")
 			}
 		})
 	}
