@@ -17,6 +17,7 @@ type facts struct {
 	lost    map[ident.Stream]bool     // runs of a machine that was set back since
 	beats   map[beatName]made
 	digests map[string]string // by history
+	images  int               // by which a journal was opened
 }
 
 type beatName struct {
@@ -31,7 +32,10 @@ type made struct {
 }
 
 func newFacts() *facts {
-	return &facts{map[event.Key][32]byte{}, map[ident.Stream]*machine{}, map[ident.Stream]bool{}, map[beatName]made{}, map[string]string{}}
+	return &facts{
+		signed: map[event.Key][32]byte{}, writer: map[ident.Stream]*machine{}, lost: map[ident.Stream]bool{},
+		beats: map[beatName]made{}, digests: map[string]string{},
+	}
 }
 
 // honest tells whose word in a stream counts.

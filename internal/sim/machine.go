@@ -131,12 +131,12 @@ func (m *machine) start() {
 	m.life++
 	cfg := room.Config{
 		Journal: journal.Config{
-			Key: m.key, Repo: m.w.repo, Dir: "/journal", Machine: m.id, Limits: m.w.limits, Trust: m.trusts(),
+			Key: m.key, Repo: m.w.repo, Dir: folder, Machine: m.id, Limits: m.w.limits, Trust: m.trusts(),
 			Log: &seglog.Options{Inline: true, IdleAfter: -1, FirstSegmentBytes: 64 << 10, MaxSegmentBytes: 256 << 10},
 		},
 		Clock: m.clock, Processes: m.procs, Gap: m.gapLeft,
 		Open: func(ctx context.Context, cfg journal.Config) (*journal.Journal, error) {
-			j, err := journal.OpenOn(ctx, cfg, m.disk, m.clock)
+			j, err := m.open(ctx, cfg)
 			m.j = j
 			return j, err
 		},

@@ -66,14 +66,14 @@ func number(t *testing.T, word string) uint64 {
 }
 
 func some(t *testing.T, from, to uint64) {
-	events := 0
+	events, images, runs := 0, 0, int(to-from)+1
 	for seed := from; seed <= to; seed++ {
 		r := run(t, options(seed))
-		events += r.Events
+		events, images = events+r.Events, images+r.Images
 		report(t, seed, r)
 	}
-	if events < int(to-from) { // a world in which nothing happens finds nothing
-		t.Errorf("%d events in %d runs", events, to-from+1)
+	if events < runs || images < runs/8 { // a world in which nothing happens finds nothing
+		t.Errorf("%d events and %d starts by an image in %d runs", events, images, runs)
 	}
 }
 

@@ -29,6 +29,7 @@ const (
 	Converges        Invariant = "a healed core agrees in time"
 	AsTheModel       Invariant = "the state is the model's"
 	StreamStays      Invariant = "what stands keeps its stream"
+	ImageIsTheLog    Invariant = "the image of a clean stop is what the log says"
 	Works            Invariant = "a sound machine takes what is right"
 )
 

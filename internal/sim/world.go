@@ -28,6 +28,7 @@ type Result struct {
 	Trace  []string // one line for each thing that happened
 	Err    error    // a *Violation, or nil
 	Events int      // that anybody wrote
+	Images int      // by which a journal was opened
 }
 
 // A World is the machines of one repository and what is between them. It belongs
@@ -107,7 +108,7 @@ func Run(o Options) (r Result) {
 			w.log("VIOLATED %v", v)
 			r.Err = v
 		}
-		r.Digest, r.Trace, r.Events = w.trace.digest(), w.trace.lines, len(w.facts.signed)
+		r.Digest, r.Trace, r.Events, r.Images = w.trace.digest(), w.trace.lines, len(w.facts.signed), w.facts.images
 	}()
 	w.cables = o.Cables
 	w.wire()
