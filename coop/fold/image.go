@@ -77,7 +77,7 @@ func Restore(image []byte) (*State, error) {
 			return nil, fmt.Errorf("image of the state: %s: %w", one.name, one.err)
 		}
 	}
-	if g.roots.n != 1 {
+	if len(g.roots.all) != 1 {
 		return nil, fmt.Errorf("image of the state: %w", pack.ErrMalformed)
 	}
 	g.join()

@@ -20,19 +20,19 @@ func (g *graph) join() {
 
 func (g *graph) joinClaims() {
 	s := g.state
-	for c := range g.facts.claims.each() {
+	for _, c := range g.facts.claims.all {
 		if c.live {
 			s.index.Add(c, s.scopes.plan(c.scope))
 		}
 	}
-	for w := range g.wins.each() {
+	for _, w := range g.wins.all {
 		s.winners[w.beaten] = w.by
 	}
 }
 
 func (g *graph) joinScopes() {
-	g.state.scopes.held = make(map[uint64]*covered, g.scopes.n)
-	for c := range g.scopes.each() {
+	g.state.scopes.held = make(map[uint64]*covered, len(g.scopes.all))
+	for _, c := range g.scopes.all {
 		g.state.scopes.put(c)
 	}
 }
@@ -40,10 +40,10 @@ func (g *graph) joinScopes() {
 func (g *graph) joinNames() {
 	s := g.state
 	s.version = g.roots.at(1).version
-	for st := range g.streams.each() {
+	for _, st := range g.streams.all {
 		s.streams[st.id] = st
 	}
-	for rt := range g.runtimes.each() {
+	for _, rt := range g.runtimes.all {
 		s.runtimes[rt.id] = rt
 	}
 	for _, m := range g.members {
@@ -55,7 +55,7 @@ func (g *graph) joinNames() {
 			}
 		}
 	}
-	for h := range g.handovers.each() {
+	for _, h := range g.handovers.all {
 		if s.handovers[h.id] = h; h.open {
 			s.offers[h] = struct{}{}
 		}
@@ -63,13 +63,13 @@ func (g *graph) joinNames() {
 	for _, one := range g.published {
 		one.p.what.Body = *one.body
 	}
-	for w := range g.texts.each() {
+	for _, w := range g.texts.all {
 		s.words[*w] = w
 	}
-	for w := range g.whos.each() {
+	for _, w := range g.whos.all {
 		s.whos[w.text] = w
 	}
-	for w := range g.whys.each() {
+	for _, w := range g.whys.all {
 		if *w == (why{reason: w.reason}) {
 			s.whys[w.reason] = w
 		}

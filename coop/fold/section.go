@@ -1,7 +1,7 @@
 package fold
 
 import (
-	"iter"
+	"reflect"
 
 	"github.com/comity-dev/comity/internal/pack"
 )
@@ -10,15 +10,9 @@ import (
 // named when an image is written, and so that a number can be followed before the
 // object is read when it is.
 type table[T any] struct {
-	numbers map[*T]uint32
-	all     []*T  // when writing
-	rows    [][]T // when reading
-	n       int   // of rows
+	numbers map[*T]uint32 // when writing
+	all     []*T
 }
-
-// rowLen is how many objects that were read lie together, and stay while one of
-// them is in use.
-const rowLen = 64
 
 func newTable[T any]() *table[T] { return &table[T]{numbers: map[*T]uint32{}} }
 
@@ -33,31 +27,26 @@ func (t *table[T]) of(p *T) uint32 {
 	return n
 }
 
-// makeRoom makes n objects.
-func (t *table[T]) makeRoom(n int) {
-	t.n, t.rows = n, make([][]T, 0, (n+rowLen-1)/rowLen)
-	for ; n > 0; n -= rowLen {
-		t.rows = append(t.rows, make([]T, min(n, rowLen)))
-	}
-}
-
 // at is the object of a number, nil when there is none.
 func (t *table[T]) at(n uint64) *T {
-	if n == 0 || n > uint64(t.n) {
+	if n == 0 || n > uint64(len(t.all)) {
 		return nil
 	}
-	return &t.rows[(n-1)/rowLen][(n-1)%rowLen]
+	return t.all[n-1]
 }
 
-// each yields all objects that were read.
-func (t *table[T]) each() iter.Seq[*T] {
-	return func(yield func(*T) bool) {
-		for _, row := range t.rows {
-			for i := range row {
-				if !yield(&row[i]) {
-					return
-				}
-			}
+// rowBytes are of objects that are read and lie together, and stay while one of them
+// is in use: what fills a piece of memory of a size that there is.
+const rowBytes = 8<<10 - 8
+
+// makeRoom makes n objects.
+func (t *table[T]) makeRoom(n int) {
+	t.all = make([]*T, 0, n)
+	most := max(1, rowBytes/int(reflect.TypeFor[T]().Size()))
+	for len(t.all) < n {
+		row := make([]T, min(n-len(t.all), most))
+		for i := range row {
+			t.all = append(t.all, &row[i])
 		}
 	}
 }
@@ -92,10 +81,8 @@ func sectionOf[T any](name string, t *table[T], describe func(*pack.Coder) func(
 	one.read = func() {
 		c := pack.NewReader(one.in)
 		each := describe(c)
-		for _, row := range t.rows {
-			for i := range row {
-				each(&row[i])
-			}
+		for _, p := range t.all {
+			each(p)
 		}
 		one.err = c.End()
 	}
