@@ -10,6 +10,7 @@ import (
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/coop/journal"
 	"github.com/comity-dev/comity/coop/scope"
 )
 
@@ -139,6 +140,30 @@ func keptBytes(tb testing.TB, events []*event.Event) float64 {
 	return each
 }
 
+// reopenedBytes is what each of the events takes in a journal that was opened by the
+// image of a clean stop, beside what one takes that has a tenth of them.
+func reopenedBytes(tb testing.TB, events []*event.Event) float64 {
+	tb.Helper()
+	few := len(events) / 10
+	return float64(reopened(tb, events)-reopened(tb, events[:few])) / float64(len(events)-few)
+}
+
+func reopened(tb testing.TB, events []*event.Event) uint64 {
+	tb.Helper()
+	dir := filepath.Join(tb.TempDir(), "journal")
+	j := receiver(tb, dir)
+	ingestAll(tb, j, events, 1024)
+	mustClose(tb, j)
+	before := heap()
+	j = receiver(tb, dir)
+	bytes := heap() - before
+	if h := j.Health(); h.Image != journal.ImageTaken || h.Reloaded != uint64(len(events)) {
+		tb.Fatalf("image %q, %d events", h.Image, h.Reloaded)
+	}
+	mustClose(tb, j)
+	return bytes
+}
+
 func heap() uint64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -154,6 +179,7 @@ func BenchmarkKept(b *testing.B) {
 			events := workday(b, streams, 50_000)
 			for b.Loop() {
 				b.ReportMetric(keptBytes(b, events), "B-kept/event")
+				b.ReportMetric(reopenedBytes(b, events), "B-reopened/event")
 			}
 			b.ReportMetric(0, "ns/op")
 		})
