@@ -54,7 +54,8 @@ type Config struct {
 	Keep func(View) []byte
 
 	// Recall is told, under the lock, what Keep gave, when the state came from an
-	// image: then Observe hears nothing of the events that were there before. On an
+	// image: then Observe hears nothing of the events that were there before. The bytes
+	// are the journal's again when it returns. On an
 	// error, after which the observer must be as new, the journal is made of its
 	// events after all, and Observe hears of each. While Observe is set and Recall is
 	// nil no image is taken.
