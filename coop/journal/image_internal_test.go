@@ -293,6 +293,7 @@ func FuzzReadImage(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	j.Close(context.Background())
 	f.Add(whole)
 	f.Add(o.parts)
 	f.Fuzz(func(t *testing.T, b []byte) {
