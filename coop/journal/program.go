@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"sync"
 
 	"github.com/comity-dev/comity/coop/fold"
 )
 
 // thisProgram tells the program that runs from every other build of it: by how it was
-// built, and by its file as that is now. It is "" where that cannot be told, as when the
-// file was replaced since it was started.
-func thisProgram() string {
+// built, and by its file as that was when it was first asked for. It is "" where that
+// cannot be told.
+var thisProgram = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {
 		return ""
@@ -28,4 +29,4 @@ func thisProgram() string {
 		fmt.Fprintln(h, built)
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
+})
