@@ -30,7 +30,7 @@ var rooms = map[string][]string{
 	"coop/event":         {"coop/ident", "coop/scope", "internal/canon"},
 	"coop/fold":          {"coop/event", "coop/scope", "coop/ident", "internal/canon", "internal/pack"},
 	"coop/journal":       {"coop/fold", "coop/event", "coop/ident", "internal/canon", "internal/pack", "internal/seglog", "internal/vfs", "internal/clock"},
-	"coop/room":          {"coop/journal", "coop/fold", "coop/event", "coop/scope", "coop/ident", "internal/clock", "internal/redact", "api"},
+	"coop/room":          {"coop/journal", "coop/fold", "coop/event", "coop/scope", "coop/ident", "internal/clock", "internal/pack", "internal/redact", "api"},
 	"coop/link":          {"coop/event", "coop/ident", "internal/canon"},
 	"coop/link/linktest": {"coop/link", "coop/event", "coop/ident"},
 	"coop/mesh":          {"coop/link", "coop/event", "coop/ident", "internal/vfs", "internal/clock", "api"},
