@@ -18,7 +18,6 @@ import (
 // waiting claims try again.
 func (r *Room) observe(v journal.View, a journal.Arrival, ch fold.Changes) {
 	e := a.Event
-	r.strayed = r.strayed || a.Reloaded && r.opened
 	r.names.add(e.Stream)
 	if !r.others && (e.Stream.Runtime() != r.runtime || r.opened && v.Liveness(e.Stream) != journal.Own) {
 		r.others = true
@@ -56,7 +55,6 @@ func (r *Room) noteSession(v journal.View, a journal.Arrival, id ident.SessionID
 	if known {
 		delete(r.losses, id.SID)
 		delete(r.ended, id.SID)
-		delete(r.reread.notices, id.SID)
 	}
 	if r.reading(a) { // owners are taken up when all is read
 		delete(r.notices, id.SID)
@@ -104,7 +102,6 @@ func (r *Room) noteClaim(v journal.View, a journal.Arrival, k event.Key) {
 			r.noteEnd(v, a, c, old)
 		}
 		delete(r.standings, k)
-		delete(r.reread.standings, k)
 		delete(r.ages.claims, k)
 		if row := k.String(); v.Local(rowAuto, row) != nil {
 			r.spent = append(r.spent, row)
@@ -123,49 +120,35 @@ func (r *Room) noteClaim(v journal.View, a journal.Arrival, k event.Key) {
 		gone = nil
 	}
 	st := v.State().Standing(k, gone)
-	if len(c.FencedBy) > 0 && !r.standings[k].fenced {
+	now := standing{st.State, len(c.FencedBy) > 0}
+	old, known := r.standings[k]
+	r.standings[k] = now
+	if now.fenced && !old.fenced {
 		r.fenced = append(r.fenced, k)
 		r.lose(c)
 		r.poke()
 	}
-	if news(r.standings, c, st) {
-		r.show(v, a, c.Session, standingNotice(v, c, st))
-	}
-	if !r.rereads(a) {
+	if known && old == now || !known && now.state == fold.StandingHeld || plantNotice && now.fenced {
 		return
 	}
-	if gone != nil {
-		st = v.State().Standing(k, nil)
-	}
-	if news(r.reread.standings, c, st) {
-		r.retell(v, a, c.Session, standingNotice(v, c, st))
-	}
+	r.tell(v, a, c.Session, standingNotice(v, c, st, now))
 }
 
-// news notes how an own live claim stands, and reports whether its holder is to be
-// told.
-func news(last map[event.Key]standing, c fold.Claim, st fold.Standing) bool {
-	now := standing{st.State, len(c.FencedBy) > 0}
-	old, known := last[c.Key]
-	last[c.Key] = now
-	return !(known && old == now || !known && now.state == fold.StandingHeld || plantNotice && now.fenced)
-}
-
-func standingNotice(v journal.View, c fold.Claim, st fold.Standing) api.Notice {
+func standingNotice(v journal.View, c fold.Claim, st fold.Standing, now standing) api.Notice {
 	n := api.Notice{Claim: c.Key.String()}
-	winner, by, fenced := "another claim", v.State(), len(c.FencedBy) > 0
+	winner, by := "another claim", v.State()
 	if w, ok := by.Claim(st.By); ok {
 		winner = w.Session.SID
-		if w.Reason != "" && fenced {
+		if w.Reason != "" && now.fenced {
 			winner += " (" + w.Reason + ")"
 		}
 	}
 	switch {
-	case fenced:
+	case now.fenced:
 		n.Kind, n.Text = api.NoticeFenced, fmt.Sprintf("your claim on %s was taken over by %s: stop writing there, claim again", showSet(c.Scope), winner)
-	case st.State == fold.StandingConflicted:
+	case now.state == fold.StandingConflicted:
 		n.Kind, n.Text = api.NoticeConflicted, fmt.Sprintf("your claim on %s lost against %s", showSet(c.Scope), winner)
-	case st.State == fold.StandingExpired:
+	case now.state == fold.StandingExpired:
 		n.Kind, n.Text = api.NoticeExpired, fmt.Sprintf("your claim on %s has expired", showSet(c.Scope))
 	default:
 		n.Kind, n.Text = api.NoticeHeld, fmt.Sprintf("you hold %s now", showSet(c.Scope))

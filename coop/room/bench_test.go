@@ -160,3 +160,38 @@ func BenchmarkRenew(b *testing.B) {
 		}
 	})
 }
+
+// What a start by an image takes up, and what the first look at what stands costs.
+func BenchmarkRecall(b *testing.B) {
+	f := newFixture(b)
+	for i := range 310 {
+		f.join(fmt.Sprintf("s%d", i))
+	}
+	for i := range 5000 {
+		f.claim(actor(fmt.Sprintf("s%d", i%310), "a"), fmt.Sprintf("src/d%d/f%d.go", i%100, i))
+	}
+	kept := f.Kept()
+	b.Run("keep", func(b *testing.B) {
+		for b.Loop() {
+			kept = f.Kept()
+		}
+		b.ReportMetric(float64(len(kept)), "B")
+	})
+	b.Run("recall", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := f.Recalled(kept); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("look", func(b *testing.B) {
+		r, err := f.Recalled(kept)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			r.LookAgain()
+		}
+	})
+}

@@ -32,7 +32,7 @@ func (r *Room) Forget(ctx context.Context, gone ...ident.Runtime) (journal.Compa
 // its key is not believed any more. Others may be about to leave with it, so what
 // stands is looked at when all have: by who asked for it, or by Run.
 func (r *Room) left(journal.View, fold.Changes) {
-	r.moved, r.strayed = true, true
+	r.moved = true
 	r.poke()
 }
 

@@ -28,12 +28,8 @@ type noticeList struct {
 	dropped int
 }
 
-// add adds a notice. One that no event causes gives its time itself.
-func (l *noticeList) add(a journal.Arrival, n api.Notice) {
-	if a.Event != nil {
-		n.Event, n.At = a.Event.Key().String(), a.Event.At
-	}
-	n.ID = max(a.Index*perEvent, l.last+1)
+func (l *noticeList) add(index uint64, n api.Notice) {
+	n.ID = max(index*perEvent, l.last+1)
 	l.last = n.ID
 	if n.ID <= l.told {
 		return // read back from disk, and acknowledged
@@ -58,21 +54,19 @@ func (l *noticeList) acknowledge(id uint64) {
 
 // tell adds a notice for an own session that is open.
 func (r *Room) tell(v journal.View, a journal.Arrival, id ident.SessionID, n api.Notice) {
-	r.show(v, a, id, n)
-	r.retell(v, a, id, n)
-}
-
-// show is tell as far as this run goes.
-func (r *Room) show(v journal.View, a journal.Arrival, id ident.SessionID, n api.Notice) {
-	switch {
-	case !r.tellable(v, id):
-	case a.Event == nil:
-		r.tellNow(v, id.SID, n)
-	case r.reading(a):
-		readBack(r.notices, v, a, id.SID, n)
-	default:
-		r.noticesOf(v, id.SID).add(a, n)
+	if !r.tellable(v, id) {
+		return
 	}
+	if a.Event == nil {
+		r.tellNow(v, id.SID, n)
+		return
+	}
+	l := r.noticesOf(v, id.SID)
+	if r.reading(a) { // the rows are read in the same order
+		l.acknowledge(toldIn(v.Local(rowTold, id.SID)))
+	}
+	n.Event, n.At = a.Event.Key().String(), a.Event.At
+	l.add(a.Index, n)
 }
 
 func (r *Room) tellable(v journal.View, id ident.SessionID) bool {
@@ -80,20 +74,8 @@ func (r *Room) tellable(v journal.View, id ident.SessionID) bool {
 	return ok && r.own(id) && s.State == fold.SessionOpen
 }
 
-// readBack adds a notice of an event that is read back from disk: rows are read in
-// the same order.
-func readBack(lists map[string]*noticeList, v look, a journal.Arrival, sid string, n api.Notice) {
-	l := lists[sid]
-	if l == nil {
-		l = new(noticeList)
-		lists[sid] = l
-	}
-	l.acknowledge(toldIn(v.Local(rowTold, sid)))
-	l.add(a, n)
-}
-
 // noticesOf is a session's list. What is added from now on comes behind all that
-// the session has acknowledged.
+// the session has acknowledged, unless it is being read back.
 func (r *Room) noticesOf(v look, sid string) *noticeList {
 	l := r.notices[sid]
 	if l == nil {
@@ -101,7 +83,9 @@ func (r *Room) noticesOf(v look, sid string) *noticeList {
 		r.notices[sid] = l
 		l.acknowledge(toldIn(v.Local(rowTold, sid)))
 	}
-	l.last = max(l.last, l.told)
+	if r.opened {
+		l.last = max(l.last, l.told)
+	}
 	return l
 }
 
@@ -165,11 +149,12 @@ func (r *Room) acknowledge(ctx context.Context, sid string, id uint64) error {
 	return err
 }
 
-// tellNow adds a notice that no event causes. It is known to this run only.
+// tellNow adds a notice that no event causes. Only a clean stop keeps it for the
+// next run.
 func (r *Room) tellNow(v look, sid string, n api.Notice) {
 	if r.owners[sid] == nil {
 		return
 	}
 	n.At = r.clock.Now().Unix()
-	r.noticesOf(v, sid).add(journal.Arrival{}, n)
+	r.noticesOf(v, sid).add(0, n)
 }

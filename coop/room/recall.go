@@ -1,34 +1,36 @@
 package room
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/coop/event"
+	"github.com/comity-dev/comity/coop/fold"
+	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/coop/journal"
 	"github.com/comity-dev/comity/coop/scope"
 	"github.com/comity-dev/comity/internal/pack"
 )
 
-// keep is what recall needs besides the state, so that the next run knows what it
-// would know if it read all events; nil when that cannot be told.
+// keep is what recall needs besides the state, so that the next run remembers what
+// this one does.
 func (r *Room) keep(v journal.View) []byte {
-	if r.strayed {
-		return nil
+	k := kept{
+		notices: map[string]*noticeList{}, standings: map[ident.Stream][]stood{},
+		losses: r.losses, ended: r.ended, fenced: r.fenced, spent: r.spent,
 	}
-	k := kept{notices: r.reread.notices, losses: r.losses, ended: r.ended}
-	for _, key := range r.fenced {
-		if r.fencedNow(v, key) && !slices.Contains(k.fenced, key) {
-			k.fenced = append(k.fenced, key)
+	for sid, l := range r.notices {
+		if r.tellable(v, r.id(sid)) { // else its close is not written, and it will hear nothing
+			k.notices[sid] = l
 		}
 	}
-	seen := map[string]bool{}
-	for _, row := range r.spent {
-		if v.Local(rowAuto, row) != nil && !seen[row] {
-			seen[row] = true
-			k.spent = append(k.spent, row)
-		}
+	for key, st := range r.standings {
+		k.standings[key.Stream] = append(k.standings[key.Stream], stood{key.Seq, st})
+	}
+	for _, list := range k.standings {
+		slices.SortFunc(list, func(a, b stood) int { return cmp.Compare(a.seq, b.seq) })
 	}
 	c := pack.NewWriter(nil)
 	k.pack(c)
@@ -36,7 +38,8 @@ func (r *Room) keep(v journal.View) []byte {
 }
 
 // recall does for a state that is there at once what observe does event by event.
-// On an error the room is as new.
+// Others may have been judged when what stands was last told, and are not now: the
+// first upkeep looks at all of it. On an error the room is as new.
 func (r *Room) recall(v journal.View, b []byte) error {
 	k, err := keptIn(b)
 	if err != nil {
@@ -47,12 +50,12 @@ func (r *Room) recall(v journal.View, b []byte) error {
 			return fmt.Errorf("notices of session %s, which is not open", sid)
 		}
 	}
-	for _, key := range k.fenced {
-		if !r.fencedNow(v, key) {
-			return fmt.Errorf("claim %s, which is not fenced, as such", key)
+	r.notices, r.losses, r.ended, r.fenced, r.spent = k.notices, k.losses, k.ended, k.fenced, k.spent
+	for stream, list := range k.standings {
+		for _, of := range list {
+			r.standings[event.Key{Stream: stream, Seq: of.seq}] = of.standing
 		}
 	}
-	r.notices, r.losses, r.ended, r.fenced, r.spent = k.notices, k.losses, k.ended, k.fenced, k.spent
 	r.names.fill(v.State().Streams())
 	r.others = slices.ContainsFunc(r.names.sorted, func(instance string) bool {
 		return r.names.streams[instance].Runtime() != r.runtime
@@ -62,28 +65,26 @@ func (r *Room) recall(v journal.View, b []byte) error {
 	}
 	for c := range v.State().Claims() {
 		r.ages.claims[c.Key] = r.ages.since(c.At, true)
-		if r.own(c.Session) {
-			news(r.standings, c, v.State().Standing(c.Key, nil))
-		}
 	}
+	r.moved = true
 	return nil
 }
 
-// fencedNow tells an own claim that a fence has ended and whose release is not
-// written.
-func (r *Room) fencedNow(v look, k event.Key) bool {
-	c, ok := v.State().Claim(k)
-	return ok && c.Live() && r.own(c.Session) && len(c.FencedBy) > 0
+// A kept is what of a room's memory does not follow from the state: what was so
+// once, in which order, and what was told of it.
+type kept struct {
+	notices   map[string]*noticeList
+	standings map[ident.Stream][]stood
+	losses    map[string][]loss
+	ended     map[string][]event.Key
+	fenced    []event.Key
+	spent     []string
 }
 
-// A kept is what of a room's memory does not follow from the state: it is what was
-// so once, or in which order.
-type kept struct {
-	notices map[string]*noticeList
-	losses  map[string][]loss
-	ended   map[string][]event.Key
-	fenced  []event.Key
-	spent   []string
+// A stood is how the claim of an event of a stream was last told to stand.
+type stood struct {
+	seq uint64
+	standing
 }
 
 // keptVersion is the first number of what kept packs.
@@ -110,6 +111,16 @@ func (k *kept) pack(c *pack.Coder) {
 		}
 		pack.String(c, sid)
 		(*l).pack(c)
+	})
+	pack.Map(c, &k.standings, func(stream *ident.Stream, list *[]stood) {
+		pack.String(c, stream)
+		pack.List(c, list, func(of *stood) {
+			pack.Uint(c, &of.seq)
+			of.standing.pack(c)
+		})
+		for _, of := range *list {
+			valid(c, event.Key{Stream: *stream, Seq: of.seq})
+		}
 	})
 	pack.Map(c, &k.losses, func(sid *string, of *[]loss) {
 		pack.String(c, sid)
@@ -157,6 +168,22 @@ func packNotice(c *pack.Coder, n *api.Notice) {
 	pack.Int(c, &n.At)
 }
 
+// standingStates are those of live claims; each is packed as its place here.
+var standingStates = []fold.StandingState{fold.StandingHeld, fold.StandingConflicted, fold.StandingExpired}
+
+func (s *standing) pack(c *pack.Coder) {
+	place := uint8(slices.Index(standingStates, s.state))
+	pack.Uint(c, &place)
+	c.Bool(&s.fenced)
+	switch {
+	case !c.Reading():
+	case int(place) >= len(standingStates):
+		c.Fail()
+	default:
+		s.state = standingStates[place]
+	}
+}
+
 func (l *loss) pack(c *pack.Coder) {
 	stored := l.scope.Strings()
 	pack.List(c, &stored, func(s *string) { pack.String(c, s) })
@@ -178,6 +205,10 @@ func packKeys(c *pack.Coder, keys *[]event.Key) {
 func packKey(c *pack.Coder, k *event.Key) {
 	pack.String(c, &k.Stream)
 	pack.Uint(c, &k.Seq)
+	valid(c, *k)
+}
+
+func valid(c *pack.Coder, k event.Key) {
 	if c.Reading() && !k.Valid() {
 		c.Fail()
 	}

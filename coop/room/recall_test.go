@@ -1,13 +1,14 @@
 package room_test
 
 import (
+	"bytes"
 	std "cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,6 @@ import (
 
 	"github.com/comity-dev/comity/api"
 	"github.com/comity-dev/comity/coop/event"
-	"github.com/comity-dev/comity/coop/fold"
 	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/coop/journal"
 	"github.com/comity-dev/comity/coop/room"
@@ -240,85 +240,155 @@ func (w *town) pick(n int, so func(api.Claim) bool) (event.Key, bool) {
 	return all[n%len(all)], true
 }
 
-// restart closes the room and opens what it left in three ways: as it is, by its
-// events alone, and by what it kept alone. They have to be one.
+// restart closes the room and opens what it left, as it is and by its events alone.
+//
+// The room that takes the image remembers and answers what the one before it did,
+// where no session ended with the start: all but ages, which are then those of the
+// stamps, and the run that has begun. Where the one before had not told yet how its
+// claims stand, that run's first event tells it.
+//
+// The one that reads the events has the same sessions, claims, ages, losses, ended
+// claims, names, rows and releases that are due, and the same notices of what an event
+// tells by itself. How its claims stand is what the events alone tell, so the notices of
+// that are others; those that no event caused are gone.
 func (w *town) restart() {
 	w.t.Helper()
-	kept := w.Kept()
+	goOn, allTold := w.AllGoOn(), w.AllTold()
+	memory, aged, answers, told := w.Memory(""), w.Aged(), w.answers(w.fixture, ""), w.told(w.fixture)
 	w.shut()
-	byEvents, byKept := w.copy(nil), w.copy(kept)
+	byEvents, byImage := w.copy(false), w.copy(true)
 	w.open()
 	defer byEvents.shut()
-	defer byKept.shut()
-	for name, f := range map[string]*fixture{"what was kept": byKept, "what was left": w.fixture} {
-		if diff := room.MemoryDiff(byEvents.Room, f.Room); diff != "" {
-			w.wrong = fmt.Sprintf("a room that is opened by its events (-) and by %s (+):\n%s", name, diff)
-		}
-		if diff := cmp.Diff(w.answers(byEvents), w.answers(f)); diff != "" {
-			w.wrong = fmt.Sprintf("a room that was opened by its events (-) and by %s (+) answers:\n%s", name, diff)
+	defer byImage.shut()
+	if use := w.j.Health().Image; use != journal.ImageTaken {
+		w.wrong = fmt.Sprintf("the image is used so: %s", use)
+	}
+	differ := func(what, diff string) {
+		if diff != "" {
+			w.wrong = fmt.Sprintf("%s differ:\n%s", what, diff)
 		}
 	}
-	later, also := w.later(byEvents), w.later(byKept)
-	if diff := cmp.Diff(later, also); diff != "" {
-		w.wrong = fmt.Sprintf("a room that was opened by its events (-) and by what was kept (+) goes on:\n%s", diff)
+	if goOn {
+		const what = "a room that stops (-) and the one that takes its image (+): "
+		begun := w.j.Stream()
+		but, now := []string{"ages", "moved"}, w.told(w.fixture)
+		if !allTold {
+			but = append(but, "standings", "notices")
+			for sid, list := range now {
+				list.Notices = slices.DeleteFunc(list.Notices, func(n api.Notice) bool { return n.Event == event.Key{Stream: begun, Seq: 1}.String() })
+				now[sid] = list
+			}
+		}
+		differ(what+"what they remember", room.MemoryDiff(memory, w.Memory(begun), but...))
+		differ(what+"what has an age", cmp.Diff(aged, w.Aged()))
+		differ(what+"their notices", cmp.Diff(told, now))
+		differ(what+"their answers", cmp.Diff(answers, w.answers(w.fixture, begun)))
 	}
+	const what = "a room that reads the events (-) and one that takes the image (+): "
+	differ(what+"what they remember", room.MemoryDiff(
+		byEvents.Memory(byEvents.j.Stream()), byImage.Memory(byImage.j.Stream()), "notices", "standings", "fenced", "spent", "moved"))
+	differ(what+"what is due", cmp.Diff(byEvents.Due(), byImage.Due()))
+	differ(what+"their notices of events", cmp.Diff(w.toldByEvents(byEvents), w.toldByEvents(byImage)))
+	differ(what+"their answers", cmp.Diff(nameless(byEvents, w.answers(byEvents, "")), nameless(byImage, w.answers(byImage, ""))))
+	differ(what+"how they go on", cmp.Diff(w.later(byEvents), w.later(byImage)))
 }
 
-// copy opens a copy of the disk without its image: by its events, or, as if there
-// were one, by what was kept.
-func (w *town) copy(kept []byte) *fixture {
+// copy opens a copy of the disk, with its image or without.
+func (w *town) copy(image bool) *fixture {
 	w.t.Helper()
 	disk := w.disk.Clone()
-	if err := disk.Remove("/journal/image"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		w.t.Fatal(err)
+	if !image {
+		w.bare(disk)
 	}
 	f := &fixture{tb: tb{w.t}, clock: w.clock, procs: w.procs, fsys: disk, cfg: w.cfg}
 	f.cfg.Open = func(ctx context.Context, cfg journal.Config) (j *journal.Journal, err error) {
-		observe, recall := cfg.Observe, cfg.Recall
-		cfg.Recall = nil
-		if kept != nil {
-			cfg.Observe = nil
-			read := false
-			cfg.Observe = func(v journal.View, a journal.Arrival, ch fold.Changes) {
-				if read {
-					observe(v, a, ch)
-				}
-			}
-			defer func() { read = true }()
-		}
-		if j, err = journal.OpenOn(ctx, cfg, disk, f.clock); err == nil && kept != nil {
-			j.View(func(v journal.View) { err = recall(v, kept) })
-		}
-		f.j = j
-		return j, err
+		f.j, err = journal.OpenOn(ctx, cfg, disk, f.clock)
+		return f.j, err
 	}
 	f.open()
 	return f
 }
 
-// answers are what everybody is told who asks.
-func (w *town) answers(f *fixture) []string {
+// bare takes the image away.
+func (w *town) bare(disk *vfstest.Disk) {
+	w.t.Helper()
+	if err := disk.Remove("/journal/image"); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// told are the notices of everybody.
+func (w *town) told(f *fixture) map[string]api.Notices {
+	out := map[string]api.Notices{}
+	for n := range 6 {
+		list, err := f.Notices(w.Context(), w.who(n), api.NoticesRequest{})
+		if err != nil {
+			out[err.Error()] = list
+			continue
+		}
+		out[list.Session] = list
+	}
+	return out
+}
+
+// byThemselves are the kinds of notices that do not depend on who was heard.
+var byThemselves = []string{api.NoticeReleasedBy, api.NoticeOverlapped, api.NoticeHandover, api.NoticeReview, api.NoticeAnswer}
+
+// toldByEvents are the notices of what events tell by themselves, but for those of an
+// event some of whose notices are acknowledged: how many it has depends on who was
+// heard.
+func (w *town) toldByEvents(f *fixture) []string {
+	var out []string
+	rows := f.j.Local("told")
+	for sid, list := range w.told(f) {
+		seen, _ := strconv.ParseUint(string(rows[sid]), 10, 64)
+		for _, n := range list.Notices {
+			if slices.Contains(byThemselves, n.Kind) && n.ID/room.PerEvent > seen/room.PerEvent {
+				out = append(out, fmt.Sprint(sid, n.ID/room.PerEvent, n.Kind, n.Text, n.Claim, n.Event, n.At))
+			}
+		}
+	}
+	slices.Sort(out)
+	return nameless(f, out)
+}
+
+// nameless are words without the name of the run, which is random.
+func nameless(f *fixture, words []string) []string {
+	own := f.j.Stream()
+	if own == "" {
+		return words
+	}
+	replace := strings.NewReplacer(string(own), "<own>", string(own.Instance())[:6], "<short>")
+	out := make([]string, len(words))
+	for i, s := range words {
+		out[i] = replace.Replace(s)
+	}
+	return out
+}
+
+var times = regexp.MustCompile(`"(age|idle)_ms":\d+,?`)
+
+// answers are what everybody is told who asks, but for notices, for ages and what is in
+// their order, and for what one stream has.
+func (w *town) answers(f *fixture, but ident.Stream) []string {
 	ctx := w.Context()
 	var out []string
 	say := func(what string, reply any, err error) {
 		b, _ := json.Marshal(reply)
-		s := fmt.Sprintf("%s: %s, %v", what, b, err)
-		if own := f.j.Stream(); own != "" { // which is random
-			instance := string(own.Instance())
-			s = strings.NewReplacer(string(own), "<own>", instance[:6], "<short>").Replace(s)
-		}
-		out = append(out, s)
+		out = append(out, fmt.Sprintf("%s: %s, %v", what, times.ReplaceAll(b, nil), err))
 	}
+	byID := func(a, b api.Session) int { return std.Compare(a.ID, b.ID) }
 	for n := range 6 {
 		a := w.who(n)
 		status, err := f.Status(ctx, a, api.StatusRequest{})
-		status.Digest = ""
+		status.Digest, status.Cursor, status.Events, status.Notices, status.Compacted = "", "", 0, 0, 0
+		slices.SortFunc(status.Sessions, byID)
+		slices.SortFunc(status.Claims, func(a, b api.Claim) int { return std.Compare(a.Claim, b.Claim) })
+		status.Streams = slices.DeleteFunc(status.Streams, func(s api.Stream) bool { return s.Stream == string(but) })
 		slices.SortFunc(status.Streams, func(a, b api.Stream) int {
 			return std.Or(std.Compare(a.Run, b.Run), std.Compare(a.Stream, b.Stream))
 		})
 		say("status", status, err)
-		notices, err := f.Notices(ctx, a, api.NoticesRequest{})
-		say("notices", notices, err)
 		for _, s := range townScopes {
 			path := strings.TrimSuffix(s, "/")
 			check, err := f.Check(ctx, a, api.CheckRequest{Paths: []string{path}})
@@ -329,12 +399,15 @@ func (w *town) answers(f *fixture) []string {
 	}
 	a := room.Actor{}
 	sessions, err := f.SessionList(ctx, a, api.SessionListRequest{All: true})
+	slices.SortFunc(sessions.Sessions, byID)
 	say("sessions", sessions, err)
 	handovers, err := f.HandoverList(ctx, a, api.HandoverListRequest{All: true})
 	say("handovers", handovers, err)
 	reviews, err := f.ReviewList(ctx, actor("", "a"), api.ReviewListRequest{All: true})
 	say("reviews", reviews, err)
 	page, err := f.Log(ctx, a, api.LogRequest{Limit: 1000})
+	page.Events = slices.DeleteFunc(page.Events, func(e api.LogEvent) bool { return but != "" && strings.HasPrefix(e.Event, string(but)) })
+	page.Next = ""
 	say("log", page, err)
 	return out
 }
@@ -361,16 +434,11 @@ func (w *town) later(f *fixture) []string {
 	for n := range 6 {
 		_, err := f.Claim(ctx, w.who(n), api.ClaimRequest{Scope: []string{townScopes[n]}, Mode: api.ModeAdvisory})
 		tell(err)
-		list, err := f.Notices(ctx, w.who(n), api.NoticesRequest{})
-		tell(err)
-		for _, l := range list.Notices {
-			out = append(out, fmt.Sprint(l.ID, l.Kind, l.Text))
-		}
 	}
 	return append(out, f.kinds()...)
 }
 
-// A room that is opened again is the same, by whatever it is opened.
+// A room that is opened again is the one that was closed.
 func TestARoomIsOpenedByWhatItKept(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		all := someDeeds.Draw(rt, "deeds")
@@ -387,28 +455,32 @@ func TestARoomIsOpenedByWhatItKept(t *testing.T) {
 	})
 }
 
-// Notices that gave way, and a claim that was lost, are known after a restart.
+// Notices that gave way, and a claim that was lost, are known after a restart, also
+// after one that was not clean.
 func TestWhatGaveWayIsKept(t *testing.T) {
 	w := newTown(t)
 	ada := w.who(0)
 	w.claim(ada, "src/", "docs/")
 	mine := w.claim(ada, "c.go")
 	p := w.far[0]
-	for i := range room.MaxNotices + 5 {
-		w.take(p.says(0, event.ClaimAcquired{Session: "zoe", Scope: scopes(t, fmt.Sprintf("path:src/f%d.go", i)), Mode: event.ModeAdvisory}))
+	overlap := func(n int) {
+		for range n {
+			w.take(p.says(0, event.ClaimAcquired{Session: "zoe", Scope: scopes(t, fmt.Sprintf("path:src/f%d.go", p.at.Seq)), Mode: event.ModeAdvisory}))
+		}
 	}
+	overlap(9)
+	seen := w.notices(ada)
+	if _, err := w.Notices(t.Context(), ada, api.NoticesRequest{Ack: seen[len(seen)-1].ID}); err != nil {
+		t.Fatal(err)
+	}
+	overlap(room.MaxNotices + 5)
 	key, err := event.ParseKey(mine.Claim.Claim)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.take(p.says(1000, event.ClaimAcquired{Session: "zoe", Scope: scopes(t, "path:c.go"), Mode: event.ModeExclusive, Fences: []event.Key{key}}))
-	for range 2 {
-		if w.restart(); w.wrong != "" {
-			t.Fatal(w.wrong)
-		}
-		if use := w.j.Health().Image; use != journal.ImageTaken {
-			t.Errorf("the image is used so: %s", use)
-		}
+	known := func() {
+		t.Helper()
 		list, err := w.Notices(t.Context(), ada, api.NoticesRequest{})
 		if err != nil || len(list.Notices) != room.MaxNotices || list.Dropped != 6 {
 			t.Errorf("%d notices, %d dropped, %v; want %d and 6", len(list.Notices), list.Dropped, err, room.MaxNotices)
@@ -417,6 +489,16 @@ func TestWhatGaveWayIsKept(t *testing.T) {
 			t.Errorf("guard of what was lost = %+v, %v", reply, err)
 		}
 	}
+	for range 2 {
+		if w.restart(); w.wrong != "" {
+			t.Fatal(w.wrong)
+		}
+		known()
+	}
+	w.shut()
+	w.bare(w.disk)
+	w.open()
+	known()
 	w.Upkeep(t.Context())
 	if w.restart(); w.wrong != "" {
 		t.Fatal(w.wrong)
@@ -462,33 +544,155 @@ func TestALossEndsWithItsSession(t *testing.T) {
 	}
 }
 
-// What is told while others are not heard is not what is read back: by events alone
-// they are there.
-func TestWhatIsKeptWasJudgedByEventsAlone(t *testing.T) {
+// A run that begins by an image has heard nobody yet, so who had won against a claim may
+// count again. Its holder hears of that, and of what becomes of it, each once.
+func TestWhatStandsIsLookedAtAfterARestart(t *testing.T) {
+	for name, heard := range map[string]bool{"the winner was heard": true, "the winner never was": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newTown(t)
+			ada := w.who(0)
+			for i := range 5 { // stamps rise
+				w.claim(ada, fmt.Sprint("pad", i))
+			}
+			mine := w.claim(ada, "src/").Claim.Claim
+			var want []string
+			upkeep := func(life journal.Liveness, more ...string) {
+				t.Helper()
+				w.life, want = life, append(want, more...)
+				for range 2 {
+					w.clock.Advance(5 * time.Second)
+					w.Upkeep(t.Context())
+				}
+				list := w.notices(ada)
+				if kinds := kindsOf(list); !slices.Equal(kinds, want) {
+					t.Fatalf("%s: ada is told %v, want %v", life, kinds, want)
+				}
+				for _, n := range list {
+					if n.Claim != mine {
+						t.Errorf("ada is told of another claim: %+v", n)
+					}
+				}
+			}
+			w.life = journal.Expired
+			if heard {
+				w.life, want = journal.Live, []string{api.NoticeConflicted}
+			}
+			w.take(w.far[0].claims(2, "zoe", "dir:src"))
+			if heard {
+				upkeep(journal.Expired, api.NoticeHeld)
+			} else {
+				upkeep(journal.Expired)
+			}
+			w.life = journal.Unknown
+			if w.restart(); w.wrong != "" {
+				t.Fatal(w.wrong)
+			}
+			upkeep(journal.Unknown, api.NoticeConflicted)
+			if w.restart(); w.wrong != "" {
+				t.Fatal(w.wrong)
+			}
+			upkeep(journal.Unknown)
+			upkeep(journal.Expired, api.NoticeHeld)
+			if w.restart(); w.wrong != "" {
+				t.Fatal(w.wrong)
+			}
+			upkeep(journal.Expired)
+			upkeep(journal.Live, api.NoticeConflicted)
+		})
+	}
+}
+
+// That is so also where the run cannot begin, because the disk takes no writes.
+func TestWhatStandsIsLookedAtWhereNoRunBegins(t *testing.T) {
 	w := newTown(t)
 	ada := w.who(0)
 	for i := range 5 { // stamps rise
 		w.claim(ada, fmt.Sprint("pad", i))
 	}
 	w.claim(ada, "src/")
-	w.life = journal.Expired
 	w.take(w.far[0].claims(2, "zoe", "dir:src"))
-	if n := w.notices(ada); len(n) != 0 {
-		t.Fatalf("ada is told %+v of a claim of a machine that is not heard", n)
-	}
-	if w.restart(); w.wrong != "" {
-		t.Fatal(w.wrong)
-	}
-	if kinds := kindsOf(w.notices(ada)); !slices.Equal(kinds, []string{api.NoticeConflicted, api.NoticeHeld}) {
-		t.Errorf("ada is told %v after a restart", kinds)
-	}
-	w.life = journal.Live
-	w.Upkeep(t.Context())
 	w.life = journal.Expired
 	w.clock.Advance(5 * time.Second)
-	w.Upkeep(t.Context()) // which tells what this run alone knows
+	w.Upkeep(t.Context())
+	before := w.kinds()
+	w.shut()
+	full := &gated{FS: w.disk}
+	full.set(func(string) error { return vfstest.ENOSPC })
+	w.fsys, w.life = full, journal.Unknown
+	w.open()
+	if use := w.j.Health().Image; use != journal.ImageTaken || !slices.Equal(w.kinds(), before) {
+		t.Fatalf("the image is used so: %s, and the log has %v, want %v", use, w.kinds(), before)
+	}
+	want := []string{api.NoticeConflicted, api.NoticeHeld, api.NoticeConflicted}
+	for _, life := range []journal.Liveness{journal.Unknown, journal.Unknown, journal.Expired} {
+		if w.life = life; life == journal.Expired {
+			want = append(want, api.NoticeHeld)
+		}
+		w.clock.Advance(5 * time.Second)
+		w.Upkeep(t.Context())
+		if kinds := kindsOf(w.notices(ada)); !slices.Equal(kinds, want) {
+			t.Fatalf("%s: ada is told %v, want %v", life, kinds, want)
+		}
+	}
+}
+
+// What was told to sessions that have ended, and whose closes are not written at the
+// stop, is told to nobody.
+func TestNoticesOfSessionsThatHaveEndedAreNotKept(t *testing.T) {
+	w := newTown(t)
+	ada := w.who(0)
+	w.claim(ada, "src/")
+	w.take(w.far[0].claims(2, "zoe", "dir:src"))
+	w.Upkeep(t.Context())
+	if len(w.notices(ada)) == 0 {
+		t.Fatal("ada is told nothing")
+	}
+	w.clock.Suspend(31 * 24 * time.Hour) // after which no session goes on
+	_, err := w.Claim(t.Context(), ada, api.ClaimRequest{Scope: []string{"docs/"}})
+	wantCode(t, "claim of a session from before", err, api.CodeSessionClosed)
+	if w.AllGoOn() {
+		t.Fatal("the closes are written already")
+	}
 	if w.restart(); w.wrong != "" {
 		t.Fatal(w.wrong)
+	}
+	w.wantSession("s0", api.SessionClosed, "process_ended")
+	w.joinAs(0)
+	if list := w.notices(ada); len(list) != 0 {
+		t.Errorf("a new session of the name is told %+v", list)
+	}
+}
+
+// A run that reads the events shows nothing that was acknowledged, and tells what is
+// new behind it: also where what was acknowledged is not read back.
+func TestWhatWasAcknowledgedIsNotReadBack(t *testing.T) {
+	w := newTown(t)
+	ada := w.who(0)
+	for i := range 5 { // stamps rise
+		w.claim(ada, fmt.Sprint("pad", i))
+	}
+	w.claim(ada, "src/")
+	w.take(w.far[0].claims(2, "zoe", "dir:src"))
+	w.life = journal.Expired
+	w.Upkeep(t.Context()) // tells without an event that ada holds it
+	list := w.notices(ada)
+	if kinds := kindsOf(list); !slices.Equal(kinds, []string{api.NoticeConflicted, api.NoticeHeld}) {
+		t.Fatalf("ada is told %v", kinds)
+	}
+	if _, err := w.Notices(t.Context(), ada, api.NoticesRequest{Ack: list[1].ID}); err != nil {
+		t.Fatal(err)
+	}
+	w.life = journal.Unknown
+	w.shut()
+	w.bare(w.disk)
+	w.open()
+	if list := w.notices(ada); len(list) != 0 {
+		t.Errorf("ada is told again %+v", list)
+	}
+	w.life = journal.Expired
+	w.Upkeep(t.Context())
+	if kinds := kindsOf(w.notices(ada)); !slices.Equal(kinds, []string{api.NoticeHeld}) {
+		t.Errorf("ada is told %v, want that she holds it", kinds)
 	}
 }
 
@@ -516,20 +720,39 @@ func TestTheAgeOfASessionWhoseOpeningCameLate(t *testing.T) {
 	}
 }
 
-// Once streams have left or come back nothing is kept: what is on disk would be read
-// otherwise than it was heard.
-func TestNothingIsKeptOnceStreamsHaveLeft(t *testing.T) {
-	ways := map[string]func(w *town) error{
-		"left": func(w *town) error { return w.SetTrust(w.Context(), nil) },
-		"came back": func(w *town) error {
-			w.shut()
-			w.cfg.Journal.Trust = nil
-			w.open()
+// A room remembers what it did also where streams have left or come back, or a machine
+// that was forgotten speaks again.
+func TestARestartOnceStreamsHaveLeft(t *testing.T) {
+	distrust := func(w *town) {
+		w.cfg.Journal.Trust = nil
+		if err := w.SetTrust(w.Context(), nil); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	ways := map[string]func(w *town){
+		"left": distrust,
+		"came back": func(w *town) {
+			distrust(w)
 			w.cfg.Journal.Trust = trustAll
-			if len(w.Kept()) == 0 {
-				w.t.Error("nothing is kept before")
+			if err := w.SetTrust(w.Context(), trustAll); err != nil {
+				w.t.Fatal(err)
 			}
-			return w.SetTrust(w.Context(), trustAll)
+		},
+		"forgotten": func(w *town) {
+			for _, p := range w.far {
+				if _, err := w.Forget(w.Context(), p.at.Stream.Runtime()); err != nil {
+					w.t.Fatal(err)
+				}
+			}
+		},
+		"forgotten and heard again": func(w *town) {
+			for _, p := range w.far {
+				if _, err := w.Forget(w.Context(), p.at.Stream.Runtime()); err != nil {
+					w.t.Fatal(err)
+				}
+			}
+			again := newPeer(t, 1)
+			w.take(again.opens("zoe"), again.claims(2, "zoe", "dir:src"))
 		},
 	}
 	for name, change := range ways {
@@ -537,20 +760,14 @@ func TestNothingIsKeptOnceStreamsHaveLeft(t *testing.T) {
 			w := newTown(t)
 			w.claim(w.who(0), "src/")
 			w.take(w.far[0].claims(2, "zoe", "dir:src"))
-			if err := change(w); err != nil {
-				t.Fatal(err)
+			if change(w); len(w.notices(w.who(0))) == 0 {
+				t.Error("nobody was told")
 			}
-			if kept := w.Kept(); kept != nil {
-				t.Errorf("%d bytes are kept", len(kept))
-			}
-			if _, err := w.Recalled(nil); err == nil {
-				t.Error("nothing is recalled, and that is no error")
-			}
-			if w.restart(); w.wrong != "" {
-				t.Fatal(w.wrong)
-			}
-			if use := w.j.Health().Image; use == journal.ImageTaken {
-				t.Error("the image is taken")
+			for range 2 {
+				if w.restart(); w.wrong != "" {
+					t.Fatal(w.wrong)
+				}
+				w.Upkeep(t.Context())
 			}
 		})
 	}
@@ -572,8 +789,8 @@ func lived(t testing.TB) *town {
 func TestMalformedMemoryIsNotTakenUp(t *testing.T) {
 	w := lived(t)
 	good := w.Kept()
-	if _, err := w.Recalled(good); err != nil {
-		t.Fatal(err)
+	if s, err := w.Recalled(good); err != nil || s.AsNew() {
+		t.Fatalf("what is kept is not taken up: %v", err)
 	}
 	refuse := func(what string, b []byte) {
 		t.Helper()
@@ -581,8 +798,8 @@ func TestMalformedMemoryIsNotTakenUp(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s is taken up", what)
 		}
-		if diff := room.MemoryDiff(w.Fresh(), s); diff != "" {
-			t.Errorf("%s leaves a room that is not as new:\n%s", what, diff)
+		if !s.AsNew() {
+			t.Errorf("%s leaves a room that is not as new", what)
 		}
 	}
 	for n := range good {
@@ -596,16 +813,45 @@ func TestMalformedMemoryIsNotTakenUp(t *testing.T) {
 	refuse("the memory of a state that is gone", good)
 }
 
+func TestMemoryOutOfBoundsIsNotTakenUp(t *testing.T) {
+	f := newFixture(t)
+	f.join("ada")
+	good, bad := room.BoundsOfKept("ada", newPeer(t, 1).at.Stream, scopes(t, "dir:src"))
+	for what, b := range good {
+		if _, err := f.Recalled(b); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for what, b := range bad {
+		if s, err := f.Recalled(b); err == nil || !s.AsNew() {
+			t.Errorf("%s: taken up with the error %v", what, err)
+		}
+	}
+}
+
 func FuzzRecall(f *testing.F) {
-	w := lived(f)
-	f.Add(w.Kept())
+	r := newFixture(f)
+	r.join("ada")
+	stream := newPeer(f, 1).at.Stream
+	stream = stream[:len(stream)-len(stream.Instance())] + ident.Stream(strings.Repeat("0", len(stream.Instance())))
+	for _, b := range room.KeptOf("ada", stream, scopes(f, "dir:src", "path:a.go")) {
+		if _, err := r.Recalled(b); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s, err := w.Recalled(b)
-		if err == nil {
+		s, err := r.Recalled(b)
+		if err != nil {
+			if !s.AsNew() {
+				t.Error("a room that is not as new")
+			}
 			return
 		}
-		if diff := room.MemoryDiff(w.Fresh(), s); diff != "" {
-			t.Errorf("a room that is not as new:\n%s", diff)
+		kept := s.Kept()
+		again, err := r.Recalled(kept)
+		if err != nil || !bytes.Equal(again.Kept(), kept) {
+			t.Errorf("what was taken up is kept as %q, and not taken up again: %v", kept, err)
 		}
 	})
 }

@@ -84,11 +84,9 @@ type Room struct {
 	spent     []string    // local rows of auto-claims that have ended
 	others    bool        // another runtime, or another user of this key, is known
 	opened    bool        // what the disk has is read
-	reread    reread
-	strayed   bool // streams have left, or came back: what the next run would read back is not known
 
 	expired map[ident.Stream]bool // streams of others that were judged so at the last heartbeat
-	moved   bool                  // streams have left since what stands was last looked at
+	moved   bool                  // what stands has to be looked at: streams have left, or this run began by an image
 	upkept  upkept
 
 	ticked atomic.Int64 // boot time of the last tick, 0 before the first
@@ -127,10 +125,7 @@ func Open(ctx context.Context, cfg Config) (*Room, error) {
 	}
 	r.journal = j
 	peers := len(j.Peers()) > 0 || len(j.Health().SecondUsers) > 0
-	r.view(func(look) {
-		r.opened, r.others = true, r.others || peers
-		r.reread = rereadOf(r)
-	})
+	r.view(func(look) { r.opened, r.others = true, r.others || peers })
 	r.upkept.due = r.clock.Boot() + compactBeats*r.limits().Heartbeat
 	r.resume(ctx)
 	return r, nil
