@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/comity-dev/comity/coop/fold"
@@ -91,12 +93,6 @@ func (p imagePlace) take() ([]byte, ImageUse) {
 	return image, ImageTaken
 }
 
-// imageRoom is how much memory an image lies in, in its own size. What is behind it is
-// never touched: it is about what the state will take, and with it in sight the
-// collector does not run again and again while that is made, which costs half as much
-// as all else.
-const imageRoom = 3
-
 // read reads the image into one piece of memory.
 func (p imagePlace) read() ([]byte, error) {
 	f, err := p.fsys.Open(p.file(), os.O_RDONLY, 0)
@@ -111,7 +107,7 @@ func (p imagePlace) read() ([]byte, error) {
 	if size > maxImageBytes {
 		return nil, fmt.Errorf("%d bytes, want at most %d", size, maxImageBytes)
 	}
-	image := make([]byte, size, imageRoom*size)
+	image := make([]byte, size)
 	_, err = io.ReadFull(io.NewSectionReader(f, 0, size), image)
 	return image, err
 }
@@ -216,6 +212,7 @@ func (j *Journal) recall(ctx context.Context) (ImageUse, error) {
 	if use := j.differs(&opened.bound); use != ImageTaken {
 		return use, nil
 	}
+	defer runtime.KeepAlive(ballast(len(image)))
 	r := recalling{j: j, image: opened}
 	if use, err := r.all(ctx); use != ImageTaken {
 		return use, err
@@ -226,6 +223,15 @@ func (j *Journal) recall(ctx context.Context) (ImageUse, error) {
 		return ImageNotRecalled, nil
 	}
 	return ImageTaken, nil
+}
+
+// ballast is memory that nobody touches, about as much as the state of an image will
+// take. While it is held the collector does not run again and again as the state is
+// made, which takes half as long as all else.
+func ballast(image int) *strings.Builder {
+	b := new(strings.Builder) // it is not cleared
+	b.Grow(2 * image)
+	return b
 }
 
 // recalling reads an image while the log is read for damage.
