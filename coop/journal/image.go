@@ -47,7 +47,7 @@ type ImageUse string
 const (
 	ImageTaken       ImageUse = "taken"
 	ImageNone        ImageUse = "none"         // there was none
-	ImageUnreadable  ImageUse = "unreadable"   // its file cannot be read
+	ImageUnreadable  ImageUse = "unreadable"   // its file cannot be read, or not be removed
 	ImageMalformed   ImageUse = "malformed"    // it is no image, or not all of one
 	ImageUnsealed    ImageUse = "not sealed"   // this node did not write it
 	ImageProgram     ImageUse = "program"      // another program wrote it
@@ -67,9 +67,10 @@ type imagePlace struct {
 
 func (p imagePlace) file() string { return filepath.Join(p.dir, imageName) }
 
-// leave writes the image, or none: the log has all that is in it.
-func (p imagePlace) leave(j *Journal) {
-	if p.fsys == nil || !j.well() {
+// leave writes the image, or none: the log has all that is in it, and nobody waits
+// for it when ctx has ended.
+func (p imagePlace) leave(ctx context.Context, j *Journal) {
+	if p.fsys == nil || ctx.Err() != nil || !j.well() {
 		return
 	}
 	if image, err := j.image(); err == nil && len(image) <= maxImageBytes {
@@ -77,7 +78,8 @@ func (p imagePlace) leave(j *Journal) {
 	}
 }
 
-// take reads the image and removes it.
+// take reads the image and removes it. One that cannot be removed is not taken. A crash
+// may bring it back, which is bound to what the log was.
 func (p imagePlace) take() ([]byte, ImageUse) {
 	if p.fsys == nil {
 		return nil, ImageNone
@@ -86,8 +88,7 @@ func (p imagePlace) take() ([]byte, ImageUse) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ImageNone
 	}
-	p.fsys.Remove(p.file()) // one that comes back is bound to a log that went on
-	if err != nil {
+	if errors.Join(err, p.fsys.Remove(p.file())) != nil {
 		return nil, ImageUnreadable
 	}
 	return image, ImageTaken
@@ -163,6 +164,9 @@ func (j *Journal) image() ([]byte, error) {
 	c.Part(newParts(j).pack)
 	c.Bytes(&state)
 	c.Bytes(&kept)
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
 	return j.imageSum(c.Written(), c.Written()), nil
 }
 
@@ -212,7 +216,6 @@ func (j *Journal) recall(ctx context.Context) (ImageUse, error) {
 	if use := j.differs(&opened.bound); use != ImageTaken {
 		return use, nil
 	}
-	defer runtime.KeepAlive(ballast(len(image)))
 	r := recalling{j: j, image: opened}
 	if use, err := r.all(ctx); use != ImageTaken {
 		return use, err
@@ -239,7 +242,6 @@ type recalling struct {
 	j     *Journal
 	image openedImage
 
-	sealed  bool
 	parts   *parts
 	state   *fold.State
 	records map[RecordType]uint64
@@ -247,20 +249,23 @@ type recalling struct {
 	badParts, badState, badLog error
 }
 
-// all does both at once: neither depends on the other, nor on the digest.
+// all reads the image, once its seal is known to be good, and the log beside it.
 func (r *recalling) all(ctx context.Context) (ImageUse, error) {
 	var under sync.WaitGroup
 	under.Go(func() { r.badLog = r.walk(ctx) })
-	under.Go(func() { r.state, r.badState = fold.Restore(r.image.state) })
-	under.Go(func() { r.parts, r.badParts = readParts(r.image.parts) })
-	r.sealed = hmac.Equal(r.j.imageSum(nil, r.image.all), r.image.digest)
+	sealed := hmac.Equal(r.j.imageSum(nil, r.image.all), r.image.digest)
+	if sealed {
+		defer runtime.KeepAlive(ballast(len(r.image.all)))
+		under.Go(func() { r.parts, r.badParts = readParts(r.image.parts) })
+		r.state, r.badState = fold.Restore(r.image.state)
+	}
 	under.Wait()
 	switch {
 	case ctx.Err() != nil:
 		return ImageNone, ctx.Err()
 	case r.badLog != nil || len(r.j.log.Damage()) > 0:
 		return ImageDamagedLog, nil
-	case !r.sealed:
+	case !sealed:
 		return ImageUnsealed, nil
 	case r.badParts != nil || r.badState != nil:
 		return ImageMalformed, nil

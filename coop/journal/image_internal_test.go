@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -142,6 +145,44 @@ func TestImageOfAnythingElseIsNotTaken(t *testing.T) {
 	}
 }
 
+// Also whom nothing is held of counts: who was only heard by a beat, believed or not.
+func TestImageNamesWhoWasOnlyHeard(t *testing.T) {
+	m := lasting(t, "ada")
+	m.cfg.Trust = trust(keyOf(t, "bob"))
+	j := m.start()
+	m.claim(j, "s1", "a")
+	o := m.origin(keyOf(t, "bob"), session("b"))
+	if !told(j, o.beat(), 0) {
+		t.Fatal("the beat is no news")
+	}
+	believed := imageOf(t, j)
+	if err := j.SetTrust(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(j.aside) != 1 {
+		t.Fatalf("%d are kept aside, want bob", len(j.aside))
+	}
+	aside := imageOf(t, j)
+	for _, tt := range []struct {
+		name   string
+		image  []byte
+		trust  func(ident.NodeID) bool
+		want   ImageUse
+		beaten bool // bob is known
+	}{
+		{"believed and still so", believed, m.cfg.Trust, ImageTaken, true},
+		{"believed and no more", believed, nil, ImageTrust, false},
+		{"not believed and still so", aside, nil, ImageTaken, false},
+		{"not believed and again", aside, m.cfg.Trust, ImageTrust, false},
+	} {
+		m.cfg.Trust = tt.trust
+		j, use := m.reopened(tt.image)
+		if known := j.lives.byStream[o.stream()] != nil; use != tt.want || known != tt.beaten {
+			t.Errorf("%s: image %s, want %s; bob is known: %t, want %t", tt.name, use, tt.want, known, tt.beaten)
+		}
+	}
+}
+
 // No byte of an image can be another one, or missing, without its being noticed.
 func TestEveryByteOfAnImageCounts(t *testing.T) {
 	m, image, before := stopped(t)
@@ -244,7 +285,7 @@ func TestObserverIsToldByRecallOrByEachEvent(t *testing.T) {
 // What an earlier run heard makes nobody live, and in another boot says nothing of
 // when that was.
 func TestImageMakesNobodyLive(t *testing.T) {
-	for _, boot := range []string{"boot", "another"} {
+	for _, boot := range []string{"boot", "another", "set back"} {
 		m := lasting(t, "ada")
 		m.cfg.Trust = trust(keyOf(t, "bob"))
 		j := m.start()
@@ -254,8 +295,11 @@ func TestImageMakesNobodyLive(t *testing.T) {
 		m.clock.Advance(time.Second)
 		wantLiveness(t, j, o.stream(), Live)
 		image := imageOf(t, j)
-		if boot != "boot" {
+		switch boot {
+		case "another":
 			m.clock.Reboot(boot)
+		case "set back": // a machine that was, to before it took the measure
+			m.clock.Reboot(m.clock.BootID())
 		}
 		j, use := m.reopened(image)
 		wantLiveness(t, j, o.stream(), Unknown)
@@ -263,6 +307,65 @@ func TestImageMakesNobodyLive(t *testing.T) {
 		if use != ImageTaken || l.heard || l.measured != (boot == "boot") || told(j, o.beat(), 0) {
 			t.Errorf("boot %q, image %s: life = %+v; the same beat must be no news", boot, use, *l)
 		}
+	}
+}
+
+// What was measured of a dropped stream counts in that boot, and not before it was.
+func TestImageMeasuresNothingThatIsToCome(t *testing.T) {
+	for _, tt := range []struct {
+		boot  string
+		taken time.Duration // behind the start of this run
+		want  bool
+	}{{"boot", 0, true}, {"boot", 1, false}, {"another", 0, false}} {
+		j := lasting(t, "ada").start()
+		s := ident.NewStream(keyOf(t, "bob").Node(), j.runtime.ID, ident.NewInstance())
+		p := parts{boot: tt.boot, tombs: []*tomb{{stream: s, measured: true, taken: j.started + tt.taken}}}
+		if tt.boot == "boot" {
+			p.boot = j.clock.BootID()
+		}
+		if p.install(j); j.tombs.of(s).measured != tt.want {
+			t.Errorf("boot %q, taken %d ns behind the start: measured %t, want %t", tt.boot, tt.taken, !tt.want, tt.want)
+		}
+	}
+}
+
+// A program is told from another one by each of what is looked at.
+func TestProgramsAreToldApart(t *testing.T) {
+	dir, at := t.TempDir(), time.Unix(1_800_000_000, 0)
+	name := func(content string, at time.Time) string {
+		t.Helper()
+		path := filepath.Join(dir, "program")
+		if err := os.WriteFile(path, []byte(content), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return programOf(f, info)
+	}
+	one := name("one build", at)
+	if one == "" || one != name("one build", at) {
+		t.Error("a program is not itself")
+	}
+	for _, other := range []string{name("two build", at), name("one build and more", at), name("one build", at.Add(time.Nanosecond))} {
+		if other == one {
+			t.Error("another program is taken for it")
+		}
+	}
+	if long := strings.Repeat("x", programHead); name(long+"x", at) == name(long+"xx", at) {
+		t.Error("a longer program is taken for it")
+	}
+	if this := thisProgram(); this == "" || this == one {
+		t.Errorf("this program is %q", this)
 	}
 }
 

@@ -58,7 +58,8 @@ func (j *Journal) binding() (*binding, error) {
 	return b, nil
 }
 
-// sides are the nodes that an image names, by whether they are believed. One whose
+// sides are the nodes that an image names, by whether they are believed, but for those
+// of dropped streams: what is remembered of these is the same either way. One whose
 // trust changed behind the journal's back is among both, and the image is not taken.
 func (j *Journal) sides() (believed, strangers []ident.NodeID) {
 	yes, no := map[ident.NodeID]bool{}, map[ident.NodeID]bool{}
@@ -73,13 +74,6 @@ func (j *Journal) sides() (believed, strangers []ident.NodeID) {
 	}
 	for s := range j.aside {
 		no[s.Node()] = true
-	}
-	for _, t := range j.tombs.order {
-		if n := t.stream.Node(); j.believed(n) {
-			yes[n] = true
-		} else {
-			no[n] = true
-		}
 	}
 	return slices.Sorted(maps.Keys(yes)), slices.Sorted(maps.Keys(no))
 }

@@ -159,7 +159,7 @@ func (j *Journal) Close(ctx context.Context) error {
 	}
 	close(j.grown)
 	j.grown = nil
-	j.place.leave(j)
+	j.place.leave(ctx, j)
 	return j.log.Close()
 }
 
