@@ -30,6 +30,11 @@ func (s *State) AppendImage(b []byte) ([]byte, error) {
 			grew = one.write() || grew
 		}
 	}
+	for _, one := range sections {
+		if one.out.Err() != nil {
+			g.odd = one.name + " that refer to nothing"
+		}
+	}
 	if g.odd != "" {
 		return b, fmt.Errorf("image of the state: %s", g.odd)
 	}
@@ -47,7 +52,8 @@ func (s *State) AppendImage(b []byte) ([]byte, error) {
 
 // Restore makes the state of an image, on all cores. It shares no memory with the
 // image. One that AppendImage did not write gives an error, or a state that nobody
-// should trust; it does not panic.
+// should trust; it does not panic, but may take hundreds of times its size in memory:
+// know who wrote it.
 func Restore(image []byte) (*State, error) {
 	g := newGraph(New())
 	sections := g.sections()

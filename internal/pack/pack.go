@@ -47,7 +47,8 @@ func (c *Coder) Reading() bool { return c.reading }
 // Written is what was written.
 func (c *Coder) Written() []byte { return c.b }
 
-// Err is nil, or why what was read is nothing that was written. From then on
+// Err is nil, or why what was read is nothing that was written; of a writer, that
+// its description failed what it wrote, which is then not to be used. From then on
 // all that is read is zero.
 func (c *Coder) Err() error { return c.err }
 
@@ -59,7 +60,7 @@ func (c *Coder) End() error {
 	return c.err
 }
 
-// Fail notes that what was read cannot be.
+// Fail notes that what was read, or is written, cannot be.
 func (c *Coder) Fail() {
 	c.b = nil
 	if c.err == nil {
