@@ -36,8 +36,10 @@ import (
 const (
 	imageName     = "image"
 	imageMagic    = "\x89IMG\x01\r\n\x1a" // with the version
-	maxImageBytes = 1 << 30
+	maxImageBytes = 256 << 20             // of some three million events
 )
+
+var errNoFile = errors.New("no regular file")
 
 // ImageUse tells whether a journal was opened by the image of its state, and if not,
 // why it was made of its events.
@@ -96,6 +98,12 @@ func (p imagePlace) take() ([]byte, ImageUse) {
 
 // read reads the image into one piece of memory.
 func (p imagePlace) read() ([]byte, error) {
+	switch info, err := p.fsys.Stat(p.file()); {
+	case err != nil:
+		return nil, err
+	case !info.Mode.IsRegular(): // opening a pipe would wait for who writes into it
+		return nil, errNoFile
+	}
 	f, err := p.fsys.Open(p.file(), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
