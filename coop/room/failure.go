@@ -58,11 +58,14 @@ func overBound(b *event.BoundError) error {
 	return e
 }
 
-// badScope puts a refusal of the door into the words of the API.
+// badScope puts a refusal of the door into the words of the API. An ended ctx, which
+// kept the door from looking, stays what it is.
 func badScope(err error) error {
 	var known *api.Error
 	var bad *scope.Error
 	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &bad):

@@ -1,10 +1,13 @@
 package room_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/comity-dev/comity/api"
+	"github.com/comity-dev/comity/coop/room"
 )
 
 // Every pair of modes, in one checkout and in two: who excludes whom, and who is
@@ -120,5 +123,21 @@ func TestBadScopesAreRefusedWhole(t *testing.T) {
 	}
 	if n := len(f.kinds()); n != 2 {
 		t.Errorf("%d events, want 2", n)
+	}
+}
+
+// hasty is a tree whose caller has gone before it could look.
+type hasty struct{ tree }
+
+func (hasty) Kind(string) (room.Kind, error) { return 0, fmt.Errorf("look: %w", context.Canceled) }
+
+func TestWordsThatNobodyCouldLookAtAreNotBad(t *testing.T) {
+	f := newFixture(t)
+	ada := f.join("ada")
+	ada.Tree = hasty{}
+	_, err := f.Claim(t.Context(), ada, api.ClaimRequest{Scope: []string{"src/x.go"}})
+	var known *api.Error
+	if !errors.Is(err, context.Canceled) || errors.As(err, &known) {
+		t.Errorf("claim: %v, want what ended the caller", err)
 	}
 }
