@@ -99,16 +99,28 @@ func Replace(ctx context.Context, h Home, exe string, args []string, end func(co
 
 // begin launches a daemon; the caller has the turn.
 func (h Home) begin(ctx context.Context, exe string, args []string) error {
-	err := h.launch(ctx, exe, args)
-	if err == nil || ctx.Err() != nil {
-		return err
+	for {
+		before := h.held()
+		err := h.launch(ctx, exe, args)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		// Somebody else's daemon may have kept ours from starting: one that was faster
+		// (comity serve, in a terminal), or one on its way out, which leaves its place.
+		during := h.held()
+		if h.awaitOther(ctx) {
+			return nil
+		}
+		if !before && !during || h.held() {
+			return err
+		}
 	}
-	// Somebody else's daemon (comity serve, in a terminal) may have been faster
-	// than ours, which then ends because of it.
-	if h.awaitOther(ctx) {
-		return nil
-	}
-	return err
+}
+
+// held reports whether some daemon has the lock.
+func (h Home) held() bool {
+	_, running, err := h.Running()
+	return err == nil && running
 }
 
 // awaitTurn takes the right to start a daemon. It returns nil when needless says

@@ -198,6 +198,34 @@ func TestStartFindsTheDaemonThatWasFaster(t *testing.T) {
 	}
 }
 
+// A daemon that is on its way out has the lock and never answers: ours is refused,
+// and takes the place once it is free.
+func TestStartTakesThePlaceOfADaemonThatEnds(t *testing.T) {
+	h := located(t)
+	d := startDaemon(t, h)
+	done := make(chan error, 1)
+	go func() { done <- start(t, h, "role:serve") }()
+	refused := "pid " + strconv.Itoa(d.Process.Pid)
+	for began := time.Now(); ; runtime.Gosched() {
+		if b, _ := os.ReadFile(h.LogFile()); strings.Contains(string(b), refused) {
+			break
+		}
+		if time.Since(began) > deadline {
+			t.Fatalf("the log never says that %s holds the lock", refused)
+		}
+	}
+	if err := d.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	d.Wait()
+	if err := <-done; err != nil {
+		t.Errorf("Start: %v", err)
+	}
+	if r, err := ask(h); err != nil || r.PID == d.Process.Pid {
+		t.Errorf("pid %d answers, %v, want another than %d", r.PID, err, d.Process.Pid)
+	}
+}
+
 func TestStartSaysWhyTheDaemonEnded(t *testing.T) {
 	h := located(t)
 	for _, tt := range []struct{ role, line, says string }{
