@@ -19,13 +19,21 @@ func (r *Room) Doctor() []api.Check {
 }
 
 func writableCheck(h journal.Health) api.Check {
-	c := api.Check{Name: "journal", State: api.CheckOK, Detail: fmt.Sprintf("%s in %s, run %d, %s", number(h.Events, "event"), number(h.Streams, "stream"), h.Run, h.Durability)}
+	c := api.Check{Name: "journal", State: api.CheckOK, Detail: fmt.Sprintf("%s in %s, run %d, %s, opened %s", number(h.Events, "event"), number(h.Streams, "stream"), h.Run, h.Durability, opened(h.Image))}
 	if h.ReadOnly != nil {
 		c.State, c.Detail = api.CheckFail, fmt.Sprintf("takes no writes: %v", h.ReadOnly)
 		c.Impact = "sessions, claims and handovers cannot be recorded; what was acknowledged is kept and can be read"
 		c.Remedy = "see to the disk of the state folder; the next command opens the journal anew"
 	}
 	return c
+}
+
+// opened says what the state was made of when the journal was opened.
+func opened(image journal.ImageUse) string {
+	if image == journal.ImageTaken {
+		return "by the image of the last stop"
+	}
+	return fmt.Sprintf("by its events (image: %s)", image)
 }
 
 // number is "1 event", "2 events".

@@ -134,7 +134,7 @@ func (r *Room) boundsCheck(h journal.Health) api.Check {
 		c.State = api.CheckWarn
 		c.Detail = named(near, func(s string) string { return s })
 		c.Impact = "beyond its bound nothing more of a node is taken by other machines, and its claims are not seen there; nothing is lost on its own"
-		c.Remedy = "what has ended is dropped by itself: close sessions that are done, and restart the daemon of that node with comity stop"
+		c.Remedy = "what has ended is dropped by itself: close sessions that are done, restart the daemon of that node with comity stop, and let it run for a quarter of an hour"
 	}
 	return c
 }

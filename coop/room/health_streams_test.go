@@ -9,6 +9,7 @@ import (
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
 	"github.com/comity-dev/comity/coop/journal"
+	"github.com/comity-dev/comity/internal/vfs/vfstest"
 )
 
 // take hands events in, as a link does.
@@ -134,4 +135,12 @@ func TestDoctorTellsWhatIsNearABound(t *testing.T) {
 		f.j.Ingest(t.Context(), [][]byte{far.opens("eve").Raw})
 	}
 	f.wantCheck("bounds", api.CheckWarn, fmt.Sprintf("node %.8s: names more than 4 runtimes, where one is all that a machine has; ", far.at.Stream.Node()))
+}
+
+func TestDoctorTellsOfWhatTheJournalWasMade(t *testing.T) {
+	f := newFixtureOn(t, vfstest.New(), nil)
+	f.join("ada")
+	f.wantCheck("journal", api.CheckOK, "opened by its events (image: none)")
+	f.reopen()
+	f.wantCheck("journal", api.CheckOK, "opened by the image of the last stop")
 }
