@@ -124,7 +124,9 @@ func read(ctx context.Context, fresh func() *Journal) (*Journal, error) {
 	if use == ImageTaken {
 		j.resume()
 	} else {
+		short := j.health.Shortened
 		j = fresh()
+		j.health.Shortened = short
 		err = j.reload(ctx)
 	}
 	j.health.Image = use

@@ -37,6 +37,7 @@ type Health struct {
 	Damage         []Damage                 // places of the log that cannot be read back
 	Damaged        map[ident.Stream][]Range // events lost with them
 	Suspects       map[ident.Stream]uint64  // own streams that may have lost their end, from this number on
+	Shortened      uint64                   // records that the log had at the last clean stop, and that are gone without a trace
 	DroppedBatches int                      // unacknowledged ones that a crash cut
 	DroppedBytes   int64
 

@@ -207,6 +207,11 @@ func openImage(image []byte) (o openedImage, err error) {
 	return o, errors.Join(c.End(), bound.End())
 }
 
+// sealed reports whether this node wrote an image.
+func (j *Journal) sealed(o openedImage) bool {
+	return hmac.Equal(j.imageSum(nil, o.all), o.digest)
+}
+
 // recall makes j, which is new, of the image that lies beside its log. When that
 // cannot be, it says why; j may be half made then. The error is ctx's.
 func (j *Journal) recall(ctx context.Context) (ImageUse, error) {
@@ -222,6 +227,9 @@ func (j *Journal) recall(ctx context.Context) (ImageUse, error) {
 		return ImageNotWanted, nil
 	}
 	if use := j.differs(&opened.bound); use != ImageTaken {
+		if b := &opened.bound; use == ImageOtherLog && b.incarnation == j.inc && b.end > j.log.End() && j.sealed(opened) {
+			j.health.Shortened = b.end - j.log.End()
+		}
 		return use, nil
 	}
 	r := recalling{j: j, image: opened}
@@ -261,7 +269,7 @@ type recalling struct {
 func (r *recalling) all(ctx context.Context) (ImageUse, error) {
 	var under sync.WaitGroup
 	under.Go(func() { r.badLog = r.walk(ctx) })
-	sealed := hmac.Equal(r.j.imageSum(nil, r.image.all), r.image.digest)
+	sealed := r.j.sealed(r.image)
 	if sealed {
 		defer runtime.KeepAlive(ballast(len(r.image.all)))
 		under.Go(func() { r.parts, r.badParts = readParts(r.image.parts) })

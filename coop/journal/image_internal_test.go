@@ -145,6 +145,29 @@ func TestImageOfAnythingElseIsNotTaken(t *testing.T) {
 	}
 }
 
+// A log that ends before where it ended at the stop has lost records without a trace;
+// only an image of this very log, sealed by this node, says so.
+func TestImageTellsOfALogThatWasCut(t *testing.T) {
+	m, image, _ := stopped(t)
+	if j, _ := m.copied().reopened(image); j.Health().Shortened != 0 {
+		t.Errorf("%d records of a whole log are gone", j.Health().Shortened)
+	}
+	m.log.recs = m.log.recs[:len(m.log.recs)-2]
+	forged := slices.Clone(image)
+	forged[len(forged)-1] ^= 1
+	other := resealed(t, m, image, func(b *binding) { b.incarnation = "00" })
+	for _, tt := range []struct {
+		name  string
+		image []byte
+		want  uint64
+	}{{"its own", image, 2}, {"one of another log", other, 0}, {"one that is not sealed", forged, 0}, {"none", nil, 0}} {
+		j, use := m.copied().reopened(tt.image)
+		if got := j.Health().Shortened; use == ImageTaken || got != tt.want {
+			t.Errorf("%s: image %s, %d records are gone, want %d", tt.name, use, got, tt.want)
+		}
+	}
+}
+
 // Also whom nothing is held of counts: who was only heard by a beat, believed or not.
 func TestImageNamesWhoWasOnlyHeard(t *testing.T) {
 	m := lasting(t, "ada")

@@ -82,6 +82,12 @@ func tailCheck(h journal.Health) api.Check {
 		c.Detail = fmt.Sprintf("a crash cut %d unacknowledged batches (%d bytes) from the end", h.DroppedBatches, h.DroppedBytes)
 		c.Impact = "none: nobody was told that these were stored"
 	}
+	if h.Shortened > 0 {
+		c.State = api.CheckFail
+		c.Detail = fmt.Sprintf("the last %s that were there at the last clean stop are gone", number(h.Shortened, "record"))
+		c.Impact = "what they said is lost here"
+		c.Remedy = "was an older copy of the state folder put back? Else check the disk; copies of lost events may be with other machines"
+	}
 	if len(h.Suspects) > 0 {
 		c.State = api.CheckFail
 		c.Detail += fmt.Sprintf("; %d streams of this machine may have lost their end", len(h.Suspects))

@@ -144,3 +144,19 @@ func TestDoctorTellsOfWhatTheJournalWasMade(t *testing.T) {
 	f.reopen()
 	f.wantCheck("journal", api.CheckOK, "opened by the image of the last stop")
 }
+
+func TestDoctorTellsOfALogThatIsShorterThanItWas(t *testing.T) {
+	disk := vfstest.New()
+	f := newFixtureOn(t, disk, nil)
+	ada := f.join("ada")
+	f.shut()
+	older := disk.Clone()
+	f.open()
+	f.claim(ada, "src/")
+	f.wantCheck("tail", api.CheckOK)
+	f.shut()
+	older.SetBytes("/journal/image", disk.Bytes("/journal/image"))
+	f.fsys = older
+	f.open()
+	f.wantCheck("tail", api.CheckFail, "records that were there at the last clean stop are gone")
+}
