@@ -15,7 +15,11 @@ func statSelf() (os.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return os.Stat(name)
+	info, err := os.Stat(name)
+	if err == nil {
+		os.SameFile(info, info) // Windows looks up which file it is when it is first asked
+	}
+	return info, err
 }
 
 var errReplaced = errors.New("the program's file was replaced since it began")
