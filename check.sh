@@ -57,7 +57,7 @@ if command -v "$(go env CC)" >/dev/null; then
   export GORACE=atexit_sleep_ms=0
   # Tables of each fault and fills up to a bound do one thing after the other, and
   # would take half of the time.
-  tables='TestEveryCrash|TestEveryBitFlipped|EachFailureOfTheDisk|PowerLossAtEach|AtTheBounds?$|InTheirBound$|EventsCrossAMesh|FloodOfBeats'
+  tables='TestEveryCrash|TestEveryBitFlipped|EachFailureOfTheDisk|PowerLossAtEach|AtEachOperation|AtTheBounds?$|InTheirBound$|EventsCrossAMesh|FloodOfBeats'
   if [ -n "${COMITY_LONG:-}" ]; then
     CGO_ENABLED=1 go test -race -short -timeout "$timeout" ./...
   else
