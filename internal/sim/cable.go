@@ -153,8 +153,6 @@ func (e *end) write(frame []byte) {
 		if e.reports++; e.reports > e.batches {
 			fail(SyncedBeforeSent, "%s reports a batch that its journal has not taken", e.m.name)
 		}
-	case link.TypeAgain: // the peer may send anew
-		clear(e.far.sent)
 	}
 	l.flying++
 	e.due = max(e.due, e.clear+l.slow) // in order, however slow the line was
@@ -214,6 +212,9 @@ func (e *end) take(f link.Frame) {
 	m := e.m
 	m.sync()
 	m.lookForGap()
+	if f.Type == link.TypeAgain { // what the peer wants anew; till it is here, what is sent may be new
+		clear(e.sent)
+	}
 	if err := e.core.Receive(m.clock.Boot(), f); err == nil {
 		e.pump() // before the journal has taken anything
 		for batch, ok := e.core.Batch(); ok; batch, ok = e.core.Batch() {
