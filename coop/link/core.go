@@ -79,7 +79,7 @@ func NewCore(cfg Config, r Replica, now time.Duration) (*Core, error) {
 	c := &Core{
 		cfg: cfg, replica: r, now: now, started: now, lastHeard: now, lastTick: now, lastPulse: now, stage: answering,
 		rows: map[ident.Stream]*row{}, lag: map[ident.Stream]*row{}, holder: map[ident.Stream]*row{}, unread: map[ident.Stream]*row{}, later: map[ident.Stream]*row{},
-		offered: offered{landed: flight{}},
+		offered: offered{landed: flight{}, judged: map[ident.Stream]bool{}},
 		told:    told{untold: map[ident.Stream]fresh{}}, inbox: inbox{refusing: map[ident.Stream]*row{}, again: map[ident.Stream]bool{}},
 	}
 	if err := c.greet(); err != nil {

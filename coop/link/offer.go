@@ -19,9 +19,10 @@ type offered struct {
 
 	void    map[ident.Stream]bool // whose refusals the peer voided, and we still go by
 	voidAll bool
-	landed  flight        // what was reported since, and not refused
-	voidAt  time.Duration // when we last went by such a word
-	voidAny bool          // there was one
+	landed  flight                // what was reported since, and not refused
+	judged  map[ident.Stream]bool // what was refused since: that stands
+	voidAt  time.Duration         // when we last went by such a word
+	voidAny bool                  // there was one
 }
 
 // A flight is a batch on its way: the last event of each stream in it.
@@ -102,6 +103,9 @@ func (c *Core) takeReport(raw []byte) error {
 		if r == nil {
 			continue
 		}
+		if c.voidAll || c.void[b.Stream] {
+			c.judged[b.Stream] = true
+		}
 		r.block = b
 		if !sticky(b.Why) && r.theirs >= b.Seq { // it has come from elsewhere since
 			r.block = event.Blocked{}
@@ -126,6 +130,8 @@ func (c *Core) takeAgain(raw []byte) error {
 	}
 	if len(a.Streams) == 0 { // all marks follow; until they are here we do not know what it holds
 		c.voidAll, c.complete = true, false
+		clear(c.landed)
+		clear(c.judged)
 		return nil
 	}
 	if c.void == nil {
@@ -135,6 +141,8 @@ func (c *Core) takeAgain(raw []byte) error {
 		if c.rows[s] != nil {
 			c.void[s] = true
 		}
+		delete(c.landed, s)
+		delete(c.judged, s)
 	}
 	c.voided()
 	return nil
@@ -151,6 +159,9 @@ func (c *Core) voided() {
 		streams = maps.Keys(c.rows)
 	}
 	for s := range streams {
+		if c.judged[s] {
+			continue
+		}
 		r := c.rows[s]
 		r.block, r.sent, r.late = event.Blocked{}, c.landed[s], false
 		for _, f := range c.flights {
@@ -160,6 +171,7 @@ func (c *Core) voided() {
 	}
 	c.voidAll, c.void = false, nil
 	clear(c.landed)
+	clear(c.judged)
 }
 
 // takeAsk notes that the peer wants to know when it has all that we hold now.

@@ -198,18 +198,58 @@ func TestAgainLeavesOutWhatLandsMeanwhile(t *testing.T) {
 	}
 }
 
-// But what is reported as refused meanwhile was judged before, and is.
-func TestAgainBringsWhatWasRefusedMeanwhile(t *testing.T) {
-	a, b := duo()
-	b.Append(3, 100)
-	h := greeted(t, a, b)
-	h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
-	h.out()
-	h.say(link.Again{}.Append(nil))
-	h.say(link.Report{Batch: 1, NotStored: 3, Blocked: []event.Blocked{{Stream: b.Stream, Seq: 1, Why: link.NotStored}}}.Append(nil))
-	h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
-	if n := count(h.out(), link.TypeEvents); n != 1 {
-		t.Error("what was refused meanwhile is not sent again")
+// What is reported as refused behind the word was judged behind it: it stands until the
+// peer asks again. The peer has had it, and would take it for a replay.
+func TestRefusalBehindTheWordStands(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		a, b := duo()
+		b.Append(3, 100)
+		h := greeted(t, a, b)
+		h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+		h.out()
+		if late { // the word has to wait
+			h.say(marks(true, map[ident.Stream]uint64{stream(1): 1}))
+			h.say(link.Again{Streams: []ident.Stream{stream(1)}}.Append(nil))
+		}
+		h.say(link.Again{}.Append(nil))
+		h.say(link.Report{Batch: 1, Rejected: map[event.Reason]int{event.Untrusted: 3}, Blocked: []event.Blocked{{Stream: b.Stream, Seq: 1, Why: event.Untrusted}}}.Append(nil))
+		h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+		h.now += 6 * time.Second
+		h.victim.Tick(h.now)
+		if n := count(h.out(), link.TypeEvents); n != 0 {
+			t.Errorf("late %t: what was refused behind the word is sent again", late)
+		}
+		h.say(link.Again{Streams: []ident.Stream{b.Stream}}.Append(nil))
+		h.now += 6 * time.Second
+		h.victim.Tick(h.now)
+		if n := count(h.out(), link.TypeEvents); n != 1 {
+			t.Errorf("late %t: what is asked for again is not sent", late)
+		}
+	}
+}
+
+// What landed before the last word of two may have been dropped since.
+func TestWhatLandedBetweenTwoWordsIsSentAgain(t *testing.T) {
+	for _, streams := range [][]ident.Stream{nil, {linktest.NewStore("bob").Stream}} {
+		a, b := duo()
+		b.Append(3, 100)
+		h := greeted(t, a, b)
+		h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+		if n := count(h.out(), link.TypeEvents); n != 1 {
+			t.Fatal("no batch")
+		}
+		h.say(marks(true, map[ident.Stream]uint64{stream(1): 1}))
+		h.say(link.Again{Streams: []ident.Stream{stream(1)}}.Append(nil)) // the next one has to wait
+		h.say(link.Again{Streams: streams}.Append(nil))
+		h.say(link.Report{Batch: 1, Accepted: 3}.Append(nil))
+		h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+		h.say(link.Again{Streams: streams}.Append(nil))
+		h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+		h.now += 6 * time.Second
+		h.victim.Tick(h.now)
+		if n := count(h.out(), link.TypeEvents); n != 1 {
+			t.Errorf("again for %v: what landed before the last word is not sent again", streams)
+		}
 	}
 }
 
