@@ -256,13 +256,25 @@ func (w *World) settle(o Options) {
 	}
 	w.log("from here on the core is sound: %d machines", len(core))
 	w.heal(core)
-	w.pass(healing(w) + time.Second) // not at a heartbeat, at which something new may be on its way
+	w.pass(healing(w))
+	w.rest()
 	w.check()
 	w.agree(core)
 	w.quiet(core)
 	w.useful(core)
 	for _, m := range core {
 		m.checkModel()
+	}
+}
+
+// rest lets time pass until nobody has written for a second: else something new may be
+// on its way.
+func (w *World) rest() {
+	for range 10 {
+		before := len(w.facts.signed)
+		if w.pass(time.Second); len(w.facts.signed) == before {
+			return
+		}
 	}
 }
 
