@@ -81,3 +81,24 @@ func (s *State) Hash(k event.Key) ([32]byte, bool) {
 	}
 	return st.entries.hash(i), true
 }
+
+// Tellers are the earlier runs of a run's record that tell in which checkouts a session
+// has been: for each checkout the first. Whether a fence counts can depend on each of
+// them, also on one from before the session ended and was opened again.
+func (s *State) Tellers(id ident.SessionID, run ident.Stream) (all []ident.Stream) {
+	rt, u := s.runtimes[id.Runtime], s.streams[run]
+	if rt == nil || u == nil || rt.sessions[id.SID] == nil {
+		return nil
+	}
+	t := rt.sessions[id.SID].find(u.rec)
+	if t == nil {
+		return nil
+	}
+	t.learn()
+	for _, m := range t.stays.all() {
+		if m.ln.st.before(u) {
+			all = append(all, m.ln.st.id)
+		}
+	}
+	return all
+}

@@ -1023,3 +1023,36 @@ func TestStreamThatDoesNotComeBackIsClosedAgain(t *testing.T) {
 		}
 	}
 }
+
+// A fence counts when both sessions may have been in one checkout. A run that tells of
+// it stays, though the session ended since and was opened again elsewhere.
+func TestRunThatTellsOfACheckoutStaysWithTheFence(t *testing.T) {
+	ada, bob := lasting(t, "ada"), lasting(t, "bob")
+	ada.cfg.Trust, bob.cfg.Trust = trust(bob.cfg.Key), trust(ada.cfg.Key)
+	openedIn := func(sid, checkout string) event.SessionOpened {
+		return event.SessionOpened{Info: event.SessionInfo{Session: sid, Client: "t", Checkout: ident.CheckoutID("00000000000000" + checkout)}}
+	}
+	far := bob.start()
+	bob.append(far, openedIn("t", "c1"))
+	claim := bob.append(far, event.ClaimAcquired{Session: "t", Scope: bob.scope("f"), Mode: event.ModeCheckout}).Key()
+
+	first := ada.start()
+	ada.append(first, openedIn("s", "c1"))
+	second := ada.start() // it ends
+	ada.append(second, openedIn("s", "c2"))
+	j := ada.start("s") // it goes on
+	exchange(t, j, far)
+	ada.append(j, event.ClaimAcquired{Session: "s", Scope: ada.scope("f"), Mode: event.ModeCheckout, Fences: []event.Key{claim}})
+	fenced := func() int {
+		c, _ := j.state.Claim(claim)
+		return len(c.FencedBy)
+	}
+	if fenced() != 1 {
+		t.Fatal("the fence does not count")
+	}
+	ada.clock.Advance(pastSilence)
+	ada.compact(j, force)
+	if fenced() != 1 || j.heads[first.own.stream] == nil {
+		t.Errorf("the claim has %d fences; the run that tells of the checkout is held: %t", fenced(), j.heads[first.own.stream] != nil)
+	}
+}

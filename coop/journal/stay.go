@@ -183,8 +183,8 @@ func (v *survey) ended(s ident.Stream, t *tie) {
 }
 
 // carries adds the runs that s carries something from: those that it names, and
-// for each session that it lists those that opened it since it last ended, and the
-// one in which it did.
+// for each session that it lists those that opened it since it last ended, the
+// one in which it did, and those that tell in which checkouts it has been.
 func (v *survey) carries(s ident.Stream, t *tie) {
 	if t.first == nil {
 		return
@@ -195,6 +195,9 @@ func (v *survey) carries(s ident.Stream, t *tie) {
 	left := map[string]bool{}
 	for _, sid := range t.first.Sessions {
 		left[sid] = true
+		for _, u := range v.j.state.Tellers(ident.SessionID{Runtime: s.Runtime(), SID: sid}, s) {
+			v.add(u)
+		}
 	}
 	for _, u := range slices.Backward(v.line(s)) {
 		if len(left) == 0 {
