@@ -55,9 +55,9 @@ step go test -race
 if command -v "$(go env CC)" >/dev/null; then
   # Else each program that a test runs, built like the test, ends a second late.
   export GORACE=atexit_sleep_ms=0
-  # Tables of each fault and fills up to a bound do one thing after the other, and
+  # Tables of each fault, fills up to a bound and long walks do one thing after the other, and
   # would take half of the time.
-  tables='TestEveryCrash|TestEveryBitFlipped|EachFailureOfTheDisk|PowerLossAtEach|AtEachOperation|AtTheBounds?$|InTheirBound$|EventsCrossAMesh|FloodOfBeats'
+  tables='TestEveryCrash|TestEveryBitFlipped|EachFailureOfTheDisk|PowerLossAtEach|AtEachOperation|OpenedByWhatItKept|WhatGaveWayIsKept|AtTheBounds?$|InTheirBound$|EventsCrossAMesh|FloodOfBeats'
   if [ -n "${COMITY_LONG:-}" ]; then
     CGO_ENABLED=1 go test -race -short -timeout "$timeout" ./...
   else
