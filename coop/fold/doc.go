@@ -101,4 +101,10 @@
 // A fact is kept as long as its stream: also what is released or closed can be
 // an input of the digest over a part of the streams, which is folded anew from
 // the facts of that part. A journal that compacts builds a new State.
+//
+// # Images
+//
+// [State.AppendImage] writes all objects of a state down, and [Restore] makes them
+// again without their events. A graph numbers them, a section has those of one type,
+// and one description serves both ways. What only finds them is made anew: see join.
 package fold

@@ -55,10 +55,9 @@ type Config struct {
 
 	// Recall is told, under the lock, what Keep gave, when the state came from an
 	// image: then Observe hears nothing of the events that were there before. The bytes
-	// are the journal's again when it returns. On an
-	// error, after which the observer must be as new, the journal is made of its
-	// events after all, and Observe hears of each. While Observe is set and Recall is
-	// nil no image is taken.
+	// are the journal's again when it returns. On an error, after which the observer
+	// must be as new, the journal is made of its events after all, and Observe hears of
+	// each. While Observe is set and Recall is nil no image is taken.
 	Recall func(View, []byte) error
 
 	// Left is told under the lock what changed when a stream left the fold: it was

@@ -35,6 +35,12 @@
 // of the formats have their bytes. A type that is not known is kept and counted.
 // A version that is not known makes the journal read-only.
 //
+// # Starts
+//
+// [Open] reads every record and folds every event. A clean [Journal.Close] leaves an
+// image of what came of that; where it is exactly of this log, program, limits and
+// trust, the next Open takes it, and reads the log for damage alone.
+//
 // # Others
 //
 // What others write comes in through [Journal.Ingest], one batch at a time: judged

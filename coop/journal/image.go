@@ -30,8 +30,8 @@ import (
 // key of the HMAC is derived as that of the records, under a name of its own.
 //
 // The log says what is so, and the image is thrown away wherever it might say
-// anything else: see binding and well. It is good for one start: who opens the
-// journal removes it before anything is written. The commit point is the rename of
+// anything else: see binding and well. Who takes it removes it first; one that a crash
+// brings back is bound to what the log was. The commit point is the rename of
 // [vfs.WriteFile]; a crash before it leaves no image.
 const (
 	imageName     = "image"
