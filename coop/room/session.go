@@ -297,8 +297,6 @@ func (r *Room) sessionViews(v look, all bool) []api.Session {
 	for s := range sessions {
 		out = append(out, r.viewOf(v, s))
 	}
-	slices.SortFunc(out, func(a, b api.Session) int {
-		return cmp.Or(cmp.Compare(b.AgeMS, a.AgeMS), strings.Compare(a.ID, b.ID))
-	})
+	slices.SortStableFunc(out, func(a, b api.Session) int { return cmp.Compare(b.AgeMS, a.AgeMS) })
 	return out
 }
