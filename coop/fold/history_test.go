@@ -166,6 +166,16 @@ var (
 // drawHistory makes a history of up to n events. Most of what it writes is what
 // runtimes do; a part names any event, session, run and stamp whatever.
 func drawHistory(t *rapid.T, tb testing.TB, n int, damage bool) *history {
+	g := drawRuns(t, tb)
+	g.events(n)
+	if damage {
+		g.losses(g.h.events)
+	}
+	return g.h
+}
+
+// drawRuns makes the runs of a history in which nobody wrote yet.
+func drawRuns(t *rapid.T, tb testing.TB) *drawing {
 	h := &history{writer: newWriter(tb, 2+rapid.IntRange(0, 1).Draw(t, "nodes")), lost: map[event.Key]bool{}, faithful: true}
 	g := &drawing{T: t, h: h, kinds: wild, numbers: map[ident.Stream]uint64{}}
 	if rapid.Bool().Draw(t, "calm") { // many claims that stand at once
@@ -183,6 +193,12 @@ func drawHistory(t *rapid.T, tb testing.TB, n int, damage bool) *history {
 			g.numbers[st] = uint64(run + 1)
 		}
 	}
+	return g
+}
+
+// events writes up to n events more.
+func (g *drawing) events(n int) {
+	t, h := g.T, g.h
 	for range rapid.IntRange(n/3, n).Draw(t, "events") {
 		st := rapid.SampledFrom(h.streams).Draw(t, "stream")
 		if g.long && !g.chance("elsewhere", 5) {
@@ -198,18 +214,36 @@ func drawHistory(t *rapid.T, tb testing.TB, n int, damage bool) *history {
 		}
 		h.writeAt(st, stamp, g.body(st))
 	}
-	if damage {
-		for range rapid.IntRange(0, 3).Draw(t, "losses") {
-			if len(h.events) > 0 {
-				k := rapid.SampledFrom(h.events).Draw(t, "lost").Key()
-				if g.chance("first", 3) {
-					k.Seq = 1 // which run it is is lost
-				}
-				h.lost[k] = true
+}
+
+// losses lets up to three of the events be lost.
+func (g *drawing) losses(events []*event.Event) {
+	for range rapid.IntRange(0, 3).Draw(g.T, "losses") {
+		if len(events) > 0 {
+			k := rapid.SampledFrom(events).Draw(g.T, "lost").Key()
+			if g.chance("first", 3) {
+				k.Seq = 1 // which run it is is lost
 			}
+			g.h.lost[k] = true
 		}
 	}
-	return h
+}
+
+// fence writes, as the first runs of two nodes, a claim and one that fences it.
+func (g *drawing) fence() (fenced event.Key) {
+	g.Helper()
+	mine := g.h.streams[0]
+	theirs := g.h.streams[slices.IndexFunc(g.h.streams, func(st ident.Stream) bool { return st.Node() != mine.Node() })]
+	claim := event.ClaimAcquired{Session: g.sid(), Scope: set(g.T, "path:a"), Mode: event.ModeExclusive}
+	for _, st := range []ident.Stream{mine, theirs} {
+		g.h.write(st, g.succession(st))
+		g.h.write(st, open(claim.Session, '1'))
+		claim.Fences = []event.Key{g.h.write(st, claim).Key()}
+		if st == mine {
+			fenced = claim.Fences[0]
+		}
+	}
+	return fenced
 }
 
 type drawing struct {
