@@ -83,7 +83,7 @@ func TestKilledProcess(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	for k := range kills {
 		wait := time.Duration(rnd.IntN(120)) * time.Millisecond
-		for _, index := range killed(t, dir, wait) {
+		for _, index := range killed(t, dir, wait, k%2 == 1) {
 			acked[index], acked[index+1] = true, true
 		}
 		l, report := mustOpen(t, dir, nil)
@@ -112,8 +112,10 @@ func TestKilledProcess(t *testing.T) {
 	t.Logf("%d kills, %d records acknowledged", kills, len(acked))
 }
 
-// killed runs a child on dir and kills it. It returns what was acknowledged.
-func killed(t *testing.T, dir string, wait time.Duration) (acked []uint64) {
+// killed runs a child on dir and kills it after wait: from its start, while it opens
+// the log perhaps, or from when it first acknowledged something. It returns what was
+// acknowledged.
+func killed(t *testing.T, dir string, wait time.Duration, fromFirst bool) (acked []uint64) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+dir)
@@ -125,8 +127,11 @@ func killed(t *testing.T, dir string, wait time.Duration) (acked []uint64) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(wait, func() { cmd.Process.Kill() })
-	defer timer.Stop()
+	kill := func() { cmd.Process.Kill() }
+	var timer *time.Timer
+	if !fromFirst {
+		timer = time.AfterFunc(wait, kill)
+	}
 	lines := bufio.NewReader(out)
 	for {
 		line, err := lines.ReadString('\n')
@@ -141,6 +146,9 @@ func killed(t *testing.T, dir string, wait time.Duration) (acked []uint64) {
 			t.Fatal(err)
 		}
 		acked = append(acked, index)
+		if timer == nil {
+			timer = time.AfterFunc(wait, kill)
+		}
 	}
 	cmd.Wait()
 	return acked
