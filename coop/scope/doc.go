@@ -2,6 +2,9 @@
 // compared. It is pure: no I/O, no clock, no state; values and functions are
 // safe for concurrent use unless they say otherwise.
 //
+// docs/format-scope.md is its specification, exact in every rule and bound;
+// testdata/vectors/scopes.json is what another implementation must arrive at.
+//
 // # Entries
 //
 // A scope is a Set of 1 to 64 entries of at most 256 bytes. An entry has one
@@ -13,10 +16,8 @@
 //	glob:src/**/*.go     every path that the pattern matches
 //	res:port/3000        a named thing that is no path
 //
-// Entries are UTF-8 in NFC, without control characters and without characters
-// that turn the text around them. Paths are clean, relative to the top of the
-// repository, with "/" between names and no backslash. Resource names are parts
-// with "/" between; no part is empty and none holds a space or one of *?[]{}\@.
+// The constructors bring a word into that form, and Door does it for what
+// people type; what has no such form they refuse, with what to write instead.
 //
 // # What meets
 //
@@ -28,38 +29,22 @@
 //   - a/** covers what dir:a covers, a itself included;
 //   - a resource meets only the same resource: @port does not meet @port/3000.
 //
-// A path is one or more names with "/" between; no name is empty, "." or "..".
-// What only such a name could be in common is nothing: "?" does not meet ".".
-//
 // Paths, patterns and resources are compared case-folded and normalised, always
 // and on every machine: README meets readme, also where both could exist. A
 // rule that depended on the disk would make two machines disagree about one
 // claim. The folding is simple folding (one character for one) of the Unicode
 // version UnicodeVersion, from a table in this package, so that a newer Go
-// changes nothing: K is the Kelvin sign, σ is ς is Σ, ß is ẞ but not ss, and
-// the dotless ı and the dotted İ are neither I nor each other.
+// changes nothing.
 //
 // # Patterns
 //
-// The grammar is closed; what is outside is refused, not guessed at.
-//
-//	pattern  = segment { "/" segment }
-//	segment  = "**" | piece { piece }
-//	piece    = letter | "?" | "*" | class | choice
-//	class    = "[" [ "!" | "^" ] member { member } "]"
-//	member   = letter | letter "-" letter
-//	choice   = "{" [ pattern ] "," [ pattern ] { "," [ pattern ] } "}"
-//	letter   = any character but * ? [ ] { } \ and, in a choice, the comma,
-//	           or one of * ? [ ] { } , - ! ^ behind a backslash
-//
-// "?" is one letter, "*" any number of letters, also none, of one name: neither
-// matches "/". "**" stands alone between slashes and is any number of names,
-// also none. A class is one letter and never "/"; its ranges are meant
-// case-folded, so that [A-Z] is [a-z]. A "-" at the end of a class is itself.
-// A letter is a character with the marks that combine with it, so ? matches
-// a letter with its accent however many code points that is. Names that begin
-// with a dot are names as others. A choice is written out before anything else,
-// and each result is a pattern of its own by this grammar.
+// "?" is one letter, "*" any number of letters, also none, of one name; "**"
+// stands alone between slashes and is any number of names, also none; [a-z] and
+// [!a-z] are one letter; {a,b} is written out before anything else, and each
+// result is a pattern of its own. A letter is a character with the marks that
+// combine with it. Names that begin with a dot are names as others. A backslash
+// takes the meaning from a sign. The grammar is closed: what is outside is
+// refused, not guessed at.
 //
 // Bounds: MaxAlternatives results of choices, MaxNesting choices within one
 // another, MaxDeep ** and 63 names in each result, MaxStates states in all.

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The oracle knows the rules of the package comment and nothing of its code:
+// The oracle knows the rules of docs/format-scope.md and nothing of this code:
 // it writes out every choice in the text, and matches by trying everything.
 // It is for ASCII patterns without escapes.
 
