@@ -9,6 +9,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,14 +101,32 @@ func TestVectorsAreAuthenticAndChained(t *testing.T) {
 // A refusal is bytes and what a reader must make of them.
 type refusal struct {
 	About string `json:"about"`
-	Want  string `json:"want"` // a reason of refusal, "opaque" or "unreadable"
-	Bytes string `json:"bytes"`
+	Want  string `json:"want"` // a reason of refusal, "opaque", "unreadable" or "read"
+	Bytes string `json:"bytes,omitempty"`
+	Fill  *fill  `json:"fill,omitempty"` // the bytes, where they are many
+}
+
+// A fill is prefix, count times repeat, suffix.
+type fill struct {
+	Prefix string `json:"prefix"`
+	Repeat string `json:"repeat"`
+	Count  int    `json:"count"`
+	Suffix string `json:"suffix"`
+}
+
+func (r refusal) raw() string {
+	if r.Fill != nil {
+		return r.Fill.Prefix + strings.Repeat(r.Fill.Repeat, r.Fill.Count) + r.Fill.Suffix
+	}
+	return r.Bytes
 }
 
 func refusals(t *testing.T) []refusal {
 	good := string(sealJSON(t, closed))
 	claim := whole(t, event.KindClaimAcquired)
-	bad := func(about string, want string, bytes string) refusal { return refusal{about, want, bytes} }
+	bad := func(about string, want string, bytes string) refusal {
+		return refusal{About: about, Want: want, Bytes: bytes}
+	}
 	env := func(field string, v any) string {
 		return string(sealJSON(t, closed, func(e map[string]any) { set(e, field, v) }))
 	}
@@ -116,7 +135,7 @@ func refusals(t *testing.T) []refusal {
 		defer undo()
 		return string(sealJSON(t, claim))
 	}
-	return []refusal{
+	all := []refusal{
 		bad("whitespace", "malformed", good+" "),
 		bad("names not sorted", "malformed", strings.Replace(good, `{"at":`, `{"v":1,"at":`, 1)),
 		bad("a name twice", "malformed", strings.Replace(good, `"v":1`, `"v":1,"v":1`, 1)),
@@ -137,6 +156,7 @@ func refusals(t *testing.T) []refusal {
 		bad("a required field that is missing", "unreadable", body("session", missing{})),
 		bad("an intent of 513 bytes", "unreadable", body("intent", strings.Repeat("x", 513))),
 	}
+	return slices.Concat(all, spellings(t), envelopes(t), twoFaults(t), sizes(t), bodyVectors(t))
 }
 
 func TestRefusalVectors(t *testing.T) {
@@ -144,9 +164,15 @@ func TestRefusalVectors(t *testing.T) {
 	var all []refusal
 	load(t, "refused.json", &all)
 	for _, r := range all {
-		if got := verdictOf(r.Bytes); got != r.Want {
+		raw := r.raw()
+		if got := verdictOf(raw); got != r.Want {
 			t.Errorf("%s: %s, want %s", r.About, got, r.Want)
 		}
+		e, err := event.Parse([]byte(raw))
+		if err == nil && !e.Verify() {
+			t.Errorf("%s: what is not refused is not authentic", r.About)
+		}
+		asAnyParserReads(t, []byte(raw), e, err)
 	}
 }
 
