@@ -32,6 +32,15 @@ var lossVectors = histories{
 		w.write(a, w.without([]ident.Stream{a}, x))
 		w.lose(x)
 	}},
+	"lost_first_removed": {"no checkpoint leaves out the first event of a stream whose first event is lost: it may say whose the stream is", func(w *scribe) {
+		a, b := w.stream(0, 0), w.begin(1, "bob", '2')
+		e := w.write(a, run1())
+		w.write(a, open("ada", '1'))
+		w.claim(a, "ada", event.ModeExclusive, "path:a")
+		w.write(a, w.without([]ident.Stream{a}, e))
+		w.claim(b, "bob", event.ModeExclusive, "path:a")
+		w.lose(e)
+	}},
 	"lost_checkpoint": {"a stream that is left out takes with it the checkpoint that made another one whole: both are left out", func(w *scribe) {
 		a, b, c := w.begin(0, "ada", '1'), w.stream(0, 1), w.begin(1, "bob", '2')
 		x := w.claim(a, "ada", event.ModeExclusive, "path:a")
