@@ -11,21 +11,8 @@ import (
 )
 
 // The input of a digest is a line that names the fold version, and then what
-// stands as canonical JSON (package canon), each list by id:
-//
-//	comity-fold/1
-//	{"claims":[{"by":"<stream>/7","checkout":"0123456789abcdef","claim":"<stream>/9",
-//	  "epoch":41,"mode":"exclusive","scope":["dir:src"],"session":"<node>-<runtime>/ada",
-//	  "state":"conflicted","stream":"<stream>"}],
-//	 "handovers":[{"declines":["<stream>/12"],"handover":"<id>",
-//	  "publications":[{"publication":"<stream>/11","state":"open","to":"bob"}]}],
-//	 "reviews":[{"answers":["<stream>/14"],"request":"<stream>/13"}],
-//	 "sessions":[{"checkout":"...","client":"cli","opened":"<stream>/2","session":"...","stream":"..."}]}
-//
-// without the line breaks and spaces. A session has all that its latest opening
-// said of it, under the names of the protocol; stream is the run that it, or the
-// claim, lives in now; by is the winner or the fence. What is empty is left out,
-// but the lists claims, handovers, publications, reviews, scope and sessions.
+// stands as canonical JSON (package canon): docs/format-fold.md has it member by
+// member, and testdata/vectors/folds examples.
 
 // sum is the first half of SHA-256 over that.
 func (s *State) sum() string {
