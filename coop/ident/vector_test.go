@@ -119,12 +119,41 @@ func signatures(t *testing.T, k *ident.Key) []signatureVector {
 		}
 		took, refused = took || good, refused || !good
 	}
+	all = append(all, spelledTwice()...)
 	for _, s := range all {
 		if got := verifyHex(t, s.PublicKey, s.Domain, s.Message, s.Signature); got != s.Good {
 			t.Errorf("%s: Verify = %v, want %v", s.About, got, s.Good)
 		}
 	}
 	return all
+}
+
+// spelledTwice are keys and R in encodings that RFC 8032 does not decode, with S = 0:
+// a key is taken in each encoding of its point, R is compared with the bytes of the
+// one that is written.
+func spelledTwice() []signatureVector {
+	const (
+		one      = "0100000000000000000000000000000000000000000000000000000000000000" // y = 1: the neutral point
+		oneSign  = "0100000000000000000000000000000000000000000000000000000000000080" // x = 0 with sign 1
+		onePrime = "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f" // y = p + 1
+		minus    = "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f" // y = -1: the point of order 2
+		minSign  = "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
+		two      = "0200000000000000000000000000000000000000000000000000000000000000" // y = 2: no point
+	)
+	of := func(about, pub, r, msg string, good bool) signatureVector {
+		return signatureVector{about, pub, ident.DomainEvent, msg, r + strings.Repeat("00", 32), good}
+	}
+	return []signatureVector{
+		of("key and R the neutral point, S = 0", one, one, "0", true),
+		of("the key spelled y = p + 1", onePrime, one, "0", true),
+		of("the key spelled x = 0 with sign 1", oneSign, one, "0", true),
+		of("the key y = -1, x = 0 with sign 1", minSign, minus, "0", true),
+		of("the key y = -1, x = 0 with sign 1, and R of the other parity", minSign, one, "0", false),
+		of("R spelled y = p + 1", one, onePrime, "0", false),
+		of("R spelled x = 0 with sign 1", one, oneSign, "0", false),
+		of("key and R both spelled y = p + 1", onePrime, onePrime, "0", false),
+		of("a key that is no point", two, one, "0", false),
+	}
 }
 
 func verifyHex(t *testing.T, pub string, d ident.Domain, msg, sig string) bool {
