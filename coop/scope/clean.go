@@ -27,10 +27,18 @@ func cleanText(s string) (string, error) {
 	if err := speakable(s); err != nil {
 		return "", err
 	}
-	clean := normal(s)
-	// Normalisation breaks what has far too many marks, so it is looked at before
-	// and, because one mark can become two, behind it.
-	if tooManyMarks(s) || tooManyMarks(clean) {
+	return normalised(s)
+}
+
+// normalised is s in its normal form, within the bound of marks. Normalisation breaks
+// what has far too many, so they are looked at before it and, because one mark can
+// become two, behind it.
+func normalised(s string) (string, error) {
+	clean := s
+	if !tooManyMarks(s) {
+		clean = normal(s)
+	}
+	if tooManyMarks(clean) {
 		return "", refuse(fmt.Sprintf("more than %d combining marks on one letter", maxMarks), "claim the folder above it")
 	}
 	return clean, nil

@@ -77,7 +77,10 @@ func makeSegment(atoms []atom) (segment, error) {
 	var literal strings.Builder
 	wild := false
 	flush := func() error {
-		text := normal(literal.String())
+		text, err := normalised(literal.String())
+		if err != nil {
+			return err
+		}
 		literal.Reset()
 		if len(tokens) > 0 && text != "" && joins(key(text)) {
 			return refuse("a combining mark after a wildcard", "put the letter that it stands on before it")
@@ -100,7 +103,11 @@ func makeSegment(atoms []atom) (segment, error) {
 		tokens = append(tokens, token{kind: tokenKinds[a.kind], class: a.class})
 	}
 	if !wild {
-		return literalSegment(normal(literal.String()))
+		text, err := normalised(literal.String())
+		if err != nil {
+			return segment{}, err
+		}
+		return literalSegment(text)
 	}
 	if err := flush(); err != nil {
 		return segment{}, err

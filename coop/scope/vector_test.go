@@ -122,6 +122,7 @@ func takenEntries() []takenVector {
 	take("dots that a name may have", "glob:[.]a", "glob:[.]?", "glob:?.", "glob:[.][.][.]", "glob:.*")
 	take("a name with a literal dot in a choice", "glob:{a.,b}")
 	take("marks on a letter of a pattern, also by a choice", "glob:*x"+circumflex, "glob:{e,x}"+circumflex, "glob:{e,x}\u0301*")
+	take("16 marks that a choice brings together", "glob:{x"+x(circumflex, 8)+",y}{"+x(circumflex, 8)+",z}")
 	take("U+0345 is a letter when folded, so it may follow a wildcard", "glob:*\u0345")
 	take("64 alternatives", "glob:{"+strings.Join(rising(64, "%d"), ",")+"}", "glob:"+x("{a,b}", 6))
 	take("choices 4 deep", "glob:{a,{b,{c,{d,e}}}}")
@@ -154,6 +155,7 @@ func refusedEntries() []refusedVector {
 	}
 	refuse("a character that is forbidden, in each form", "dir:a\n", "glob:*\n", "res:a\n", "glob:[a\u202e]")
 	refuse("17 marks on a letter", "path:x"+x(circumflex, 17), "dir:x"+x(circumflex, 17), "glob:x"+x(circumflex, 17)+"*", "res:x"+x(circumflex, 17))
+	refuse("17 marks that a choice brings together", "glob:{x"+x(circumflex, 9)+",y}{"+x(circumflex, 8)+",z}", "glob:{x"+x(circumflex, 9)+",y}{"+x(circumflex, 8)+",z}*")
 	refuse("17 vowels of Hangul", "path:"+x(vowelJamo, 17))
 	refuse("not NFC", "path:cafe\u0301", "dir:cafe\u0301", "glob:cafe\u0301*", "res:cafe\u0301", "path:\u212a", "path:\u212b", "path:\u0344", "path:a\u0302\u0323", "path:\u1100\u1161")
 	refuse("not NFC beside an unassigned character", "path:e\u0301"+later, "path:"+later+"e\u0301")
