@@ -76,4 +76,13 @@ var checkpointVectors = histories{
 		w.write(b, k)
 		w.claim(b, "ada", event.ModeExclusive, "path:b")
 	}},
+	"checkpoint_numbers": {"the checkpoint of a later run with the lower id leaves out that of an earlier one, and names what that one left out", func(w *scribe) {
+		a, b := w.stream(0, 1), w.stream(0, 0)
+		w.write(a, run1())
+		w.write(a, open("ada", '1'))
+		x := w.claim(a, "ada", event.ModeExclusive, "path:a")
+		k := w.write(a, w.without([]ident.Stream{a}, x))
+		w.write(b, succeeded(2, []string{"ada"}, a))
+		w.write(b, w.without([]ident.Stream{a, b}, k))
+	}},
 }

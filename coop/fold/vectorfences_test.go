@@ -83,4 +83,21 @@ var fenceVectors = histories{
 		y := w.write(b, w.fencing("bob", event.ModeCheckout, "path:a", x))
 		w.release(b, "bob", y)
 	}},
+	"fence_listed": {"a listing that does not count ends a claim, and its session may still have been in the checkout of its opening before: its fence counts", func(w *scribe) {
+		a, b, c := w.begin(0, "ada", '1'), w.stream(0, 1), w.stream(0, 2)
+		w.end(a, "ada")
+		w.write(c, otherRecord(1))
+		w.write(c, open("bob", '1'))
+		x := w.claim(c, "bob", event.ModeCheckout, "path:a")
+		w.write(b, succeeded(2, []string{"ada"}))
+		w.write(b, w.fencing("ada", event.ModeCheckout, "path:a", x))
+	}},
+	"fence_unlisted": {"a claim whose session has no mark before it and is not listed has no checkout: its fence in mode checkout does not count", func(w *scribe) {
+		a, b, c := w.begin(0, "ada", '1'), w.stream(0, 1), w.stream(0, 2)
+		w.write(c, otherRecord(1))
+		w.write(c, open("bob", '1'))
+		x := w.claim(c, "bob", event.ModeCheckout, "path:a")
+		w.write(b, succeeded(2, nil, a))
+		w.write(b, w.fencing("ada", event.ModeCheckout, "path:a", x))
+	}},
 }

@@ -18,6 +18,11 @@ func formByOracle(o *oracle) string {
 	if left := o.whole(); left != nil {
 		return formByOracle(left)
 	}
+	return formOfAll(o)
+}
+
+// formOfAll is that of damaged and incomplete streams too.
+func formOfAll(o *oracle) string {
 	all := object{"claims": o.claimObjects(), "handovers": o.handoverObjects(), "reviews": o.reviewObjects(), "sessions": o.sessionObjects()}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b) // sorts the members of a map

@@ -53,4 +53,12 @@ var lossVectors = histories{
 		w.lose(x)
 		w.lose(y)
 	}},
+	"lost_head_removed": {"the last place of a stream is lost and a checkpoint of a later run leaves it out: no damage, and the history has that number and no hash", func(w *scribe) {
+		a, b := w.begin(0, "ada", '1'), w.stream(0, 1)
+		w.claim(a, "ada", event.ModeExclusive, "path:a")
+		x := w.claim(a, "ada", event.ModeExclusive, "path:b")
+		w.write(b, succeeded(2, []string{"ada"}, a))
+		w.write(b, w.without([]ident.Stream{a, b}, x))
+		w.lose(x)
+	}},
 }

@@ -67,6 +67,15 @@ var orderVectors = histories{
 		w.write(a, handover("ada", "# rest"))
 		w.end(a, "ada")
 	}},
+	"release_before": {"a release counts that stands before its claim, in the same stream and in an earlier run", func(w *scribe) {
+		a, b := w.begin(0, "ada", '1'), w.stream(0, 1)
+		w.write(a, event.ClaimReleased{Claim: event.Key{Stream: a, Seq: 5}, Session: "ada", Reason: "done"})
+		w.write(a, event.ClaimReleased{Claim: event.Key{Stream: b, Seq: 2}, Session: "ada", Reason: "done"})
+		w.claim(a, "ada", event.ModeExclusive, "path:a")
+		w.write(b, succeeded(2, []string{"ada"}, a))
+		w.claim(b, "ada", event.ModeExclusive, "path:b")
+		w.claim(b, "ada", event.ModeExclusive, "path:c")
+	}},
 	"review_own": {"an answer by the session that asked does not count, one by another session of its runtime does", func(w *scribe) {
 		a := w.begin(0, "ada", '1')
 		w.write(a, open("cyd", '1'))

@@ -21,13 +21,15 @@ var update = flag.Bool("update", false, "write testdata/vectors/folds anew")
 
 // A vector is a small history as it is stored, and its digests. Events come in the
 // order in which they arrive. Form is all that the digest sums, to the byte: the line
-// that names the fold version, and what stands as canonical JSON.
+// that names the fold version, and what stands as canonical JSON. All is that with
+// the streams too that no digest has.
 type vector struct {
 	Says    string            `json:"says"`
 	Fold    int               `json:"fold"`
 	Events  []json.RawMessage `json:"events"`
 	Lost    []string          `json:"lost,omitempty"` // keys of events that the disk lost
 	Form    string            `json:"form"`
+	All     string            `json:"form_of_all,omitempty"` // when a stream is left out
 	Digest  string            `json:"digest"`
 	History string            `json:"history"`
 	First   string            `json:"digest_of_first_stream"` // of the stream of the first event alone
@@ -62,6 +64,9 @@ func TestDigestsOfVectorsDoNotMove(t *testing.T) {
 			if got := formByOracle(after(steps)); got != v.Form {
 				t.Errorf("form by the oracle\n%s, want\n%s", got, v.Form)
 			}
+			if all := formOfAll(after(steps)); v.All != "" && all != v.All {
+				t.Errorf("form of all by the oracle\n%s, want\n%s", all, v.All)
+			}
 			if sum := sha256.Sum256([]byte(v.Form)); hex.EncodeToString(sum[:16]) != v.Digest {
 				t.Error("the digest is not that of the form")
 			}
@@ -79,6 +84,9 @@ func (v *vector) compare(t *testing.T, order string, steps []step) {
 	if got.Form != v.Form {
 		t.Errorf("%s: form\n%s, want\n%s", order, got.Form, v.Form)
 	}
+	if got.All != v.All {
+		t.Errorf("%s: form of all\n%s, want\n%s", order, got.All, v.All)
+	}
 	if got.Digest != v.Digest {
 		t.Errorf("%s: Digest = %s, want %s", order, got.Digest, v.Digest)
 	}
@@ -93,7 +101,11 @@ func (v *vector) compare(t *testing.T, order string, steps []step) {
 // answer sets what the fold says of steps.
 func (v *vector) answer(steps []step, first ident.Stream) {
 	s := run(steps)
-	v.Fold, v.Form = fold.Version, string(undamaged(steps).Form())
+	whole := undamaged(steps)
+	v.Fold, v.Form, v.All = fold.Version, string(whole.Form()), ""
+	if count(whole.Streams()) < count(s.Streams()) {
+		v.All = string(s.Form())
+	}
 	v.Digest, v.History, v.First = s.Digest(nil), s.History(nil), s.Digest([]ident.Stream{first})
 }
 
@@ -213,7 +225,7 @@ type histories map[string]struct {
 func vectorHistories() histories {
 	all := histories{}
 	for _, some := range []histories{
-		firstVectors, standingVectors, fenceVectors, orderVectors, runVectors, checkpointVectors, newerVectors, lossVectors,
+		firstVectors, standingVectors, fenceVectors, orderVectors, runVectors, checkpointVectors, newerVectors, lossVectors, doubtVectors, sessionVectors,
 	} {
 		maps.Copy(all, some)
 	}

@@ -58,4 +58,14 @@ var standingVectors = histories{
 		w.claim(b, "bob", event.ModeExclusive, "path:src/main.go")
 		w.claim(a, "ada", event.ModeAdvisory, "glob:src/*.go")
 	}},
+	"checkout_listed": {"a session that was opened in two checkouts goes on: what it claims is in the latest, and excludes in that one alone", func(w *scribe) {
+		a, b := w.begin(0, "ada", '1'), w.stream(0, 1)
+		w.write(a, open("ada", '2'))
+		w.write(b, succeeded(2, []string{"ada"}, a))
+		w.write(b, open("bob", '1'))
+		w.write(b, open("cyd", '2'))
+		w.claim(b, "ada", event.ModeCheckout, "path:a")
+		w.claim(b, "bob", event.ModeCheckout, "path:a")
+		w.claim(b, "cyd", event.ModeCheckout, "path:a")
+	}},
 }
