@@ -88,7 +88,7 @@ func (c *Core) Ingested(now time.Duration, r event.IngestReport) {
 	if c.stage != up || !c.ingesting {
 		return
 	}
-	c.lastHeard = max(c.lastHeard, c.now) // nothing was read meanwhile
+	c.hear() // nothing was read meanwhile
 	if !plantSendBeforeDurable {
 		c.report(r)
 	}

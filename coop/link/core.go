@@ -26,8 +26,10 @@ const (
 // Who drives it calls Receive with each frame that came, Tick at least twice
 // each heartbeat, News when the journal has something new, and after each of
 // them Next until it returns nothing: only there a frame is made, of what is
-// then true, so nothing queues behind a slow peer. Events that came are in Batch
-// and want Ingested. Times are of the own boot-time clock and never run back.
+// then true, so nothing queues behind a slow peer. Next is called when the frame
+// before is out; where that takes long, Came and Went tell that bytes move.
+// Events that came are in Batch and want Ingested. Times are of the own boot-time
+// clock and never run back.
 type Core struct {
 	cfg     Config
 	replica Replica
@@ -58,6 +60,7 @@ type Core struct {
 
 	told
 
+	pace
 	offered
 	inbox
 	pulse
@@ -80,6 +83,7 @@ func NewCore(cfg Config, r Replica, now time.Duration) (*Core, error) {
 		cfg: cfg, replica: r, now: now, started: now, lastHeard: now, lastTick: now, lastPulse: now, stage: answering,
 		rows: map[ident.Stream]*row{}, lag: map[ident.Stream]*row{}, holder: map[ident.Stream]*row{}, unread: map[ident.Stream]*row{}, later: map[ident.Stream]*row{},
 		offered: offered{landed: flight{}, judged: map[ident.Stream]bool{}},
+		pace:    pace{most: min(minBatch, cfg.Limits.EventBatch)},
 		told:    told{untold: map[ident.Stream]fresh{}}, inbox: inbox{refusing: map[ident.Stream]*row{}, again: map[ident.Stream]bool{}},
 	}
 	if err := c.greet(); err != nil {
@@ -110,7 +114,7 @@ func (c *Core) Receive(now time.Duration, f Frame) error {
 		return c.err
 	}
 	c.at(now)
-	c.lastHeard = c.now
+	c.hear()
 	c.stats.In.add(f.Size)
 	if err := c.take(f); err != nil {
 		c.fail(err)
@@ -215,9 +219,11 @@ func (c *Core) end(err error, last []byte) {
 // the peer's once it is returned: a frame that is not sent ends the link.
 func (c *Core) Next(now time.Duration) []byte {
 	c.at(now)
+	c.written()
 	frame := c.next()
 	if frame != nil {
 		c.stats.Out.add(len(frame))
+		c.writes(len(frame))
 	}
 	return frame
 }

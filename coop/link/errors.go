@@ -58,7 +58,8 @@ type GoodbyeError struct{ Reason string }
 
 func (e *GoodbyeError) Error() string { return "link: the peer left: " + e.Reason }
 
-// ErrSilent ends a link on which nothing came for one expiry.
+// ErrSilent ends a link on which nothing came for one expiry, or of which the peer reads
+// nothing.
 var ErrSilent = errors.New("link: the peer is silent")
 
 // ErrCut ends a link whose stream ended without a goodbye.

@@ -93,7 +93,7 @@ func (c *Core) takeWelcome(raw []byte) error {
 	if err := c.say(TypeConfirm, DomainConfirm, Confirm{Clock: c.replica.Clock(), Welcome: c.heard}); err != nil {
 		return err
 	}
-	c.greeted(w.Card, w.Proto, w.Clock)
+	c.greeted(w.Card, w.Proto, w.Clock, len(raw))
 	return nil
 }
 
@@ -108,7 +108,7 @@ func (c *Core) takeConfirm(raw []byte) error {
 	case !c.cfg.Trust(c.hello.Card.Peer().Node): // it may have changed since the hello
 		return c.untrusted()
 	}
-	c.greeted(c.hello.Card, min(c.hello.ProtoMax, ProtoMax), confirm.Clock)
+	c.greeted(c.hello.Card, min(c.hello.ProtoMax, ProtoMax), confirm.Clock, len(raw))
 	return nil
 }
 
@@ -139,8 +139,10 @@ func (c *Core) untrusted() error {
 	return &ProtocolError{CodeUntrusted, "not on the list of " + string(c.cfg.Key.Node())}
 }
 
-// greeted opens the link: the first exchange begins.
-func (c *Core) greeted(card Card, proto int, clock uint64) {
+// greeted opens the link: the first exchange begins. The last word of the greeting has
+// so many bytes and answers ours, which tells something of the way.
+func (c *Core) greeted(card Card, proto int, clock uint64, size int) {
+	c.answered(c.size+size, c.now-c.made)
 	c.stage, c.peer, c.stats.Proto = up, card, proto
 	if clock > 0 {
 		c.replica.Welcome(clock)

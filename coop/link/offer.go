@@ -13,7 +13,7 @@ import (
 // offered is what of our events the peer got, and what it says of them.
 type offered struct {
 	complete bool     // the peer told all its marks
-	flights  []flight // batches without their report, at most Window
+	flights  []launch // batches without their report, at most Window
 	batches  uint64   // sent on this link
 	asked    uint64   // the peer asks for a level by this number; 0 for none
 
@@ -27,6 +27,13 @@ type offered struct {
 
 // A flight is a batch on its way: the last event of each stream in it.
 type flight map[ident.Stream]uint64
+
+// A launch is a batch on its way, of so many bytes, and since when.
+type launch struct {
+	flight
+	size int
+	at   time.Duration
+}
 
 // eventsOut is the next batch that the peer lacks. Nothing is sent twice: what
 // was sent counts as held, unless the peer asks for it again.
@@ -61,7 +68,7 @@ func (c *Core) budgets() (batch, frame int) {
 		return 1 << 30, 1 << 30
 	}
 	frame = min(c.cfg.Limits.LinkMessage, MaxFrame) - headerBytes
-	return c.cfg.Limits.EventBatch, max(frame, runBytes+2+event.MaxEventBytes)
+	return c.most, max(frame, runBytes+2+event.MaxEventBytes)
 }
 
 // pointless reports whether e is too far behind one whose signature is not good.
@@ -79,9 +86,10 @@ func (c *Core) launch(runs []Run) []byte {
 		c.settle(run.Stream, r)
 		c.stats.EventsOut += uint64(len(run.Raw))
 	}
-	c.flights = append(c.flights, f)
+	frame := EventsFrame{runs}.Append(nil)
+	c.flights = append(c.flights, launch{f, len(frame), c.now})
 	c.batches++
-	return EventsFrame{runs}.Append(nil)
+	return frame
 }
 
 // takeReport backs off from the streams that the peer refuses.
@@ -95,10 +103,11 @@ func (c *Core) takeReport(raw []byte) error {
 	}
 	landed := c.flights[0]
 	c.flights = c.flights[1:]
+	c.answered(landed.size, c.now-landed.at)
 	c.stats.count(report)
-	c.learn(report, landed)
+	c.learn(report, landed.flight)
 	for _, b := range report.Blocked {
-		delete(landed, b.Stream)
+		delete(landed.flight, b.Stream)
 		r := c.rows[b.Stream]
 		if r == nil {
 			continue
@@ -112,7 +121,7 @@ func (c *Core) takeReport(raw []byte) error {
 		}
 		c.settle(b.Stream, r)
 	}
-	for s, last := range landed {
+	for s, last := range landed.flight {
 		if c.voidAll || c.void[s] {
 			c.landed[s] = max(c.landed[s], last)
 		}
@@ -165,7 +174,7 @@ func (c *Core) voided() {
 		r := c.rows[s]
 		r.block, r.sent, r.late = event.Blocked{}, c.landed[s], false
 		for _, f := range c.flights {
-			r.sent = max(r.sent, f[s])
+			r.sent = max(r.sent, f.flight[s])
 		}
 		c.settle(s, r)
 	}

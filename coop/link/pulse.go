@@ -38,7 +38,8 @@ func (c *Core) Tick(now time.Duration) {
 	c.lastTick = c.now
 	lim := c.cfg.Limits
 	if gap > lim.Expiry/2 { // we were away: what came meanwhile is still to be read
-		c.lastHeard, c.started = c.now, c.now
+		c.hear()
+		c.started, c.moved = c.now, c.now
 	}
 	switch {
 	case c.stage == over:
@@ -49,8 +50,8 @@ func (c *Core) Tick(now time.Duration) {
 		}
 		return
 	case c.ingesting: // nothing is read meanwhile
-		c.lastHeard = c.now
-	case c.now-c.lastHeard > lim.Expiry:
+		c.hear()
+	case c.now-c.lastHeard > lim.Expiry, c.stuck():
 		c.silent()
 		return
 	}

@@ -65,6 +65,17 @@ func TestOwnAbsenceIsNotThePeersSilence(t *testing.T) {
 		t.Errorf("after a sleep: %v", err)
 	}
 	h = newHostile(t)
+	h.tick(20)
+	h.say(link.NumberFrame(link.TypePing, 1000))
+	if h.victim.Next(h.now) == nil { // a frame that is not out while this machine sleeps
+		t.Fatal("nothing is said")
+	}
+	h.now += time.Hour
+	h.victim.Tick(h.now)
+	if err := h.victim.Err(); err != nil {
+		t.Errorf("after a sleep in the middle of a frame: %v", err)
+	}
+	h = newHostile(t)
 	h.a.Append(1, 100)
 	held, err := h.a.Missing(event.Marks{h.a.Stream: {Seq: 5}}, 1<<20, func(s ident.Stream) bool { return s != h.a.Stream })
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -167,7 +168,7 @@ func (l *Link) told(c *Core) {
 // over it reads on to the end, or to the peer's last word, so that ours is not
 // lost with what was unread.
 func (l *Link) read(ctx context.Context, conn io.Reader) {
-	r := bufio.NewReaderSize(conn, readStep)
+	r := bufio.NewReaderSize(&watched{conn, l}, readStep)
 	for {
 		var limit int
 		l.do(func(c *Core) { limit = c.Limit() })
@@ -211,13 +212,44 @@ func (l *Link) ingest(ctx context.Context) {
 	l.do(func(c *Core) { c.Ingested(l.now(), report) })
 }
 
+// watched tells the core of the bytes that come.
+type watched struct {
+	io.Reader
+	l *Link
+}
+
+func (w *watched) Read(b []byte) (int, error) {
+	n, err := w.Reader.Read(b)
+	w.l.mu.Lock()
+	defer w.l.mu.Unlock()
+	w.l.core.Came(w.l.now(), n)
+	return n, err
+}
+
+// writeStep is how much is written at once: of a peer that takes less in the time that
+// a frame may stand still nobody could tell that it takes any.
+const writeStep = 16 << 10
+
+// put writes one frame, and tells the core how it goes.
+func (l *Link) put(conn io.Writer, frame []byte) error {
+	for some := range slices.Chunk(frame, writeStep) {
+		if _, err := conn.Write(some); err != nil {
+			return err
+		}
+		l.mu.Lock()
+		l.core.Went(l.now())
+		l.mu.Unlock()
+	}
+	return nil
+}
+
 // write writes one frame after the other, each made when the one before is out.
 func (l *Link) write(conn io.Writer) {
 	for {
 		frame, done := l.next()
 		switch {
 		case frame != nil:
-			if _, err := conn.Write(frame); err != nil {
+			if err := l.put(conn, frame); err != nil {
 				l.do(func(c *Core) { c.End(fmt.Errorf("%w: %w", ErrCut, err)) })
 				return
 			}

@@ -118,7 +118,7 @@ func (c *Core) gather() {
 func (c *Core) chunk() []byte {
 	f := MarksFrame{First: c.first}
 	c.first = false
-	n := min(len(c.round), marksBytes/maxMarkBytes)
+	n := min(len(c.round), max(1, min(c.most, marksBytes)/maxMarkBytes))
 	if plantBudget {
 		n = len(c.round)
 	}
