@@ -25,10 +25,37 @@ func TestStrangersMaySayLittle(t *testing.T) {
 		t.Errorf("a greeting of %d bytes: %v", link.MaxGreeting, err)
 	}
 	w = join(t, time.Hour, a, b)
+	w.step(0)
+	if n := w.side[1].core.Limit(); n != link.MaxGreeting { // its hello may be anybody's that was recorded
+		t.Errorf("%d bytes are read of who said hello", n)
+	}
 	w.settle()
 	for i, s := range w.side {
 		if n := s.core.Limit(); n != link.MaxFrame {
 			t.Errorf("side %d reads %d bytes of its peer", i, n)
+		}
+	}
+}
+
+// Whoever reads the frames for it, a core takes none that is over the limit.
+func TestCoreTakesNoFrameOverItsLimit(t *testing.T) {
+	a, b := duo()
+	for _, tt := range []struct {
+		up    bool
+		limit int
+	}{{false, link.MaxGreeting}, {true, link.MaxFrame}} {
+		for over := range 2 {
+			w := join(t, time.Hour, a, b)
+			if tt.up {
+				w.settle()
+			}
+			f := frame(t, link.GoodbyeFrame("done"))
+			f.Size = tt.limit + over
+			err := w.side[1].core.Receive(w.now, f)
+			var wrong *link.ProtocolError
+			if oversized := errors.As(err, &wrong) && wrong.Code == link.CodeOversized; oversized != (over > 0) {
+				t.Errorf("a frame of %d bytes, up %t: %v", f.Size, tt.up, err)
+			}
 		}
 	}
 }

@@ -319,7 +319,11 @@ func TestFirstExchangeGoesOnWhileTheDiskTakesNothing(t *testing.T) {
 		if got, want := w.side[1].core.Stats().Joined, o.Reason != ""; got != want {
 			t.Errorf("%+v: the first exchange is over: %v, want %v", o, got, want)
 		}
-		w.pass(3 * time.Minute)
+		w.pass(118 * time.Second) // a second less than four expiries
+		if got, want := w.side[1].core.Stats().Joined, o.Reason != ""; got != want {
+			t.Errorf("%+v: within four expiries the first exchange is over: %v, want %v", o, got, want)
+		}
+		w.pass(time.Second)
 		if !w.side[1].core.Stats().Joined {
 			t.Errorf("%+v: the first exchange has no bound", o)
 		}

@@ -83,6 +83,43 @@ func TestSlowPeerHasTwoBatchesOnTheirWay(t *testing.T) {
 	}
 }
 
+// relayed writes an event more to each of some streams of one store, which another one has
+// at once.
+func relayed(t *testing.T, from, to *linktest.Store, streams ...ident.Stream) {
+	t.Helper()
+	for _, s := range streams {
+		from.AppendTo(s, 1, 100)
+		next, err := from.Missing(event.Marks{s: {Seq: uint64(to.Held()[s])}}, 1<<20, func(o ident.Stream) bool { return o != s })
+		if err != nil || len(next) != 1 {
+			t.Fatalf("%d events, %v", len(next), err)
+		}
+		to.Ingest(t.Context(), [][]byte{next[0].Raw})
+	}
+}
+
+// Nor is it left to others when the peer had the rest of a batch already, and what was
+// new in it waits, was not stored or is refused: the report does not say of which stream.
+func TestPeerThatTookNothingNewIsStillSentAtOnce(t *testing.T) {
+	for _, r := range []link.Report{
+		{Duplicate: 1, Pending: 1}, {Duplicate: 1, NotStored: 1}, {Duplicate: 1, Rejected: map[event.Reason]int{event.Capacity: 1}},
+	} {
+		a, b := duo()
+		eve := linktest.NewStore("eve")
+		had, lacked := linktest.StreamOf(eve.Key, eve.Repo, "had"), linktest.StreamOf(eve.Key, eve.Repo, "lacked")
+		relayed(t, eve, b, had, lacked)
+		h := greeted(t, a, b)
+		h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+		h.out()
+		r.Batch, r.Blocked = 1, []event.Blocked{{Stream: lacked, Seq: 1, Why: event.Waiting}}
+		h.say(r.Append(nil))
+		relayed(t, eve, b, had)
+		h.victim.News()
+		if n := count(h.out(), link.TypeEvents); n != 1 {
+			t.Errorf("behind the report %+v %d batches go out at once, want 1", r, n)
+		}
+	}
+}
+
 // What the peer lacked is sent at once from then on, though the same batch held also what
 // it had from elsewhere.
 func TestLackingPeerIsSentAtOnceWhateverElseItHad(t *testing.T) {
@@ -91,14 +128,7 @@ func TestLackingPeerIsSentAtOnceWhateverElseItHad(t *testing.T) {
 	lacked, busy := linktest.StreamOf(eve.Key, eve.Repo, "lacked"), linktest.StreamOf(eve.Key, eve.Repo, "busy")
 	grow := func(all ...ident.Stream) {
 		t.Helper()
-		for _, s := range all {
-			eve.AppendTo(s, 1, 100)
-			next, err := eve.Missing(event.Marks{s: {Seq: uint64(b.Held()[s])}}, 1<<20, func(o ident.Stream) bool { return o != s })
-			if err != nil || len(next) != 1 {
-				t.Fatalf("%d events, %v", len(next), err)
-			}
-			b.Ingest(t.Context(), [][]byte{next[0].Raw})
-		}
+		relayed(t, eve, b, all...)
 	}
 	grow(lacked, busy)
 	h := greeted(t, a, b)

@@ -108,3 +108,36 @@ func TestChangedMarksCostWhatChanged(t *testing.T) {
 	}
 	agree(t, a, b)
 }
+
+// A report names as many streams as a link remembers, and is no longer than a frame may
+// be: a journal may have had more, in time, and a peer may know them.
+func TestReportStaysInItsBound(t *testing.T) {
+	a, b := duo()
+	many := event.Marks{}
+	var f link.EventsFrame
+	for n := range 20_000 {
+		many[stream(n+1)] = event.Mark{Seq: 1}
+		f.Runs = append(f.Runs, link.Run{Stream: stream(n + 1), First: 2, Raw: [][]byte{[]byte("x")}})
+	}
+	w := joinOn(t, time.Hour, [2]link.Config{linktest.ConfigOf(a, true), linktest.ConfigOf(b, false)}, [2]link.Journal{a, &crowded{b, many}})
+	for _, i := range []int{0, 1, 0} {
+		w.step(i)
+	}
+	h := &hostile{w, w.side[1].core, a, b}
+	h.out()
+	if err := h.say(f.Append(nil)); err != nil {
+		t.Fatal(err)
+	}
+	h.side[1].ingest(w)
+	for b := h.victim.Next(h.now); b != nil; b = h.victim.Next(h.now) {
+		if link.Type(b[0]) != link.TypeReport {
+			continue
+		}
+		r, err := link.ParseReport(b[5:])
+		if err != nil || len(b) > link.MaxFrame || len(r.Blocked) != link.MaxStreams {
+			t.Errorf("a report of %d bytes on %d streams, %v", len(b), len(r.Blocked), err)
+		}
+		return
+	}
+	t.Error("no report")
+}
