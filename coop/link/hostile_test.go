@@ -78,6 +78,14 @@ func TestViolationsEndTheLink(t *testing.T) {
 		{"a report on nothing", link.CodeMalformed, func(h *hostile) [][]byte { return [][]byte{link.Report{Batch: 2}.Append(nil)} }},
 		{"a pong to nothing", link.CodeMalformed, func(h *hostile) [][]byte { return [][]byte{link.PongFrame(99, nil)} }},
 		{"a level to nothing", link.CodeMalformed, func(h *hostile) [][]byte { return [][]byte{link.NumberFrame(link.TypeLevel, 99)} }},
+		{"a ping twice", link.CodeMalformed, func(h *hostile) [][]byte {
+			ping := link.NumberFrame(link.TypePing, 9)
+			return [][]byte{ping, ping}
+		}},
+		{"an ask twice", link.CodeMalformed, func(h *hostile) [][]byte {
+			ask := link.NumberFrame(link.TypeAsk, 9)
+			return [][]byte{ask, ask}
+		}},
 		{"another's beat as its own", link.CodeMalformed, func(h *hostile) [][]byte {
 			b, _ := h.b.Beat()
 			return [][]byte{link.BeatFrame(b)}
@@ -223,14 +231,14 @@ func TestFloodOfPings(t *testing.T) {
 	h.out()
 	pongs := 0
 	for n := range 10_000 {
-		h.say(link.NumberFrame(link.TypePing, uint64(n+1)))
+		h.say(link.NumberFrame(link.TypePing, uint64(n+100)))
 		pongs += count(h.out(), link.TypePong)
 		if n%1000 == 0 {
 			h.now += 100 * time.Millisecond
 		}
 	}
-	if pongs > 2 {
-		t.Errorf("10,000 pings within a second got %d signed beats", pongs)
+	if pongs > 2 || h.victim.Err() != nil {
+		t.Errorf("10,000 pings within a second got %d signed beats; %v", pongs, h.victim.Err())
 	}
 }
 

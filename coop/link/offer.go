@@ -15,7 +15,8 @@ type offered struct {
 	complete bool     // the peer told all its marks
 	flights  []launch // batches without their report, at most Window
 	batches  uint64   // sent on this link
-	asked    uint64   // the peer asks for a level by this number; 0 for none
+	lastAsk  uint64   // number of the peer's last ask
+	asked    uint64   // that, when it wants a level; 0 for none
 
 	void    map[ident.Stream]bool // whose refusals the peer voided, and we still go by
 	voidAll bool
@@ -186,10 +187,13 @@ func (c *Core) voided() {
 // takeAsk notes that the peer wants to know when it has all that we hold now.
 func (c *Core) takeAsk(raw []byte) error {
 	n, err := parseNumber("ask", raw)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case n <= c.lastAsk:
+		return malformed("ask", "a number that does not rise")
 	}
-	c.asked, c.news = max(c.asked, n), true
+	c.lastAsk, c.asked, c.news = n, n, true
 	for s, r := range c.later {
 		c.settle(s, r)
 	}

@@ -12,7 +12,8 @@ type pulse struct {
 
 	ping     uint64 // number of our last ping
 	pinged   time.Duration
-	pong     uint64 // the peer's ping that wants an answer, 0 for none
+	theirs   uint64 // number of the peer's last ping
+	pong     uint64 // that, when it wants an answer, 0 for none
 	pongNext time.Duration
 
 	ask    uint64 // number of our last ask
@@ -139,10 +140,14 @@ func (c *Core) pingOut() []byte {
 
 func (c *Core) takePing(raw []byte) error {
 	n, err := parseNumber("ping", raw)
-	if err == nil {
-		c.pong = n
+	switch {
+	case err != nil:
+		return err
+	case n <= c.theirs:
+		return malformed("ping", "a number that does not rise")
 	}
-	return err
+	c.theirs, c.pong = n, n
+	return nil
 }
 
 // pongOut answers the peer's latest ping with a beat made for it. A beat costs a
