@@ -18,6 +18,7 @@ type inbox struct {
 	unsaid    int           // batches that came and whose report is not out yet
 	reported  uint64        // batches
 	refusing  map[ident.Stream]*row
+	unstored  int                   // of those, what our disk did not take
 	again     map[ident.Stream]bool // to be offered again
 	againDue  bool
 }
@@ -160,14 +161,13 @@ func reasonOf(o event.Outcome) event.Reason {
 	return ""
 }
 
-// lacking reports whether our disk did not take something that the peer sent.
-func (c *Core) lacking() bool {
-	for _, r := range c.refusing {
-		if r.refused.why == NotStored {
-			return true
-		}
+// forgive notes that nothing of a stream is refused any more.
+func (c *Core) forgive(s ident.Stream, r *row) {
+	if r.refused != nil && r.refused.why == NotStored {
+		c.unstored--
 	}
-	return false
+	r.refused = nil
+	delete(c.refusing, s)
 }
 
 // refuse notes what of a stream is refused; Why is "" for nothing. What may come
@@ -182,12 +182,17 @@ func (c *Core) refuse(s ident.Stream, b event.Blocked) {
 		c.again[s] = true
 	}
 	if b.Why == "" {
-		r.refused = nil
-		delete(c.refusing, s)
+		c.forgive(s, r)
 		return
 	}
 	if r.refused == nil {
 		r.refused = new(refused)
+	}
+	if r.refused.why == NotStored {
+		c.unstored--
+	}
+	if b.Why == NotStored {
+		c.unstored++
 	}
 	r.refused.seq, r.refused.why = b.Seq, b.Why
 	switch b.Why {
@@ -216,8 +221,7 @@ func (c *Core) retry() {
 			r.refused.next = c.now + longestRetry // until its report
 		}
 		if over {
-			r.refused = nil
-			delete(c.refusing, s)
+			c.forgive(s, r)
 		}
 	}
 	c.againDue = len(c.again) > 0

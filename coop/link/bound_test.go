@@ -181,6 +181,40 @@ func TestEventsThatCannotBeReadAreTriedAgain(t *testing.T) {
 	w.once()
 }
 
+// Nor does a peer have it read again by what it says.
+func TestMarksOfWhatCannotBeReadReadNothing(t *testing.T) {
+	a, b := duo()
+	b.Append(3, 100)
+	m := &moody{Store: b, fails: true}
+	w := joinOn(t, time.Hour, [2]link.Config{linktest.ConfigOf(a, true), linktest.ConfigOf(b, false)}, [2]link.Journal{a, m})
+	w.settle()
+	h := &hostile{w, w.side[1].core, a, b}
+	before := m.asked
+	for range 100 {
+		h.say(marks(true, map[ident.Stream]uint64{b.Stream: 1}))
+		h.say(marks(true, map[ident.Stream]uint64{b.Stream: 0}))
+		h.say(link.MarksFrame{First: true, Last: true}.Append(nil))
+		h.out()
+	}
+	if n := m.asked - before; n > 0 {
+		t.Errorf("300 marks within a heartbeat had the journal asked %d times", n)
+	}
+	h.say(marks(true, map[ident.Stream]uint64{b.Stream: 1}))
+	m.fails = false
+	h.now += 5 * time.Second
+	h.victim.Tick(h.now)
+	for _, f := range h.out() {
+		if f.Type != link.TypeEvents {
+			continue
+		}
+		if e, err := link.ParseEvents(f.Body); err != nil || len(e.Runs) != 1 || e.Runs[0].First != 2 {
+			t.Errorf("a peer that holds the first is sent %+v, %v", e, err)
+		}
+		return
+	}
+	t.Error("what can be read again is not sent")
+}
+
 // Of what is no event to its receiver the journal names no stream: the sender is told it
 // all the same, leaves the stream alone, and says so. Other streams go on.
 func TestSenderIsToldWhatCannotBeParsed(t *testing.T) {

@@ -184,6 +184,27 @@ func BenchmarkVoidedMarks(b *testing.B) {
 	}
 }
 
+// BenchmarkLevel is a peer that says it is level over and over, behind as many streams that are
+// refused as a link remembers.
+func BenchmarkLevel(b *testing.B) {
+	h := newHostile(b)
+	var f link.EventsFrame
+	for n := range link.MaxStreams - 2 {
+		f.Runs = append(f.Runs, link.Run{Stream: stream(n + 1), First: 1, Raw: [][]byte{[]byte("no event")}})
+	}
+	if err := h.say(f.Append(nil)); err != nil {
+		b.Fatal(err)
+	}
+	batch, _ := h.victim.Batch()
+	h.victim.Ingested(h.now, h.b.Ingest(b.Context(), batch))
+	level := link.NumberFrame(link.TypeLevel, 1)
+	for b.Loop() {
+		if err := h.say(level); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // Who claims to have everything gets nothing, and says nothing about others.
 func TestLyingMarks(t *testing.T) {
 	h := newHostile(t)

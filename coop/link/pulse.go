@@ -227,8 +227,8 @@ func (c *Core) levelled() {
 	}
 	level := c.level
 	c.level = 0
-	switch lacking := c.lacking(); {
-	case lacking:
+	switch {
+	case c.unstored > 0:
 		c.owed = true
 	case c.owed:
 		c.owed = false

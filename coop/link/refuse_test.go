@@ -288,6 +288,40 @@ func TestRoundGoesOnWhileTheDiskTakesNothing(t *testing.T) {
 	}
 }
 
+// Nor does it go on behind what was not stored at first, and is refused when it comes
+// again, or taken since trust changed.
+func TestRoundEndsWhateverBecomesOfWhatWasNotStored(t *testing.T) {
+	for _, trust := range []bool{false, true} {
+		a, b := duo()
+		a.Append(3, 100)
+		full := true
+		s := &scripted{Store: b, refuse: func(batch [][]byte) *event.IngestReport {
+			switch {
+			case full:
+				return all(batch, event.Outcome{Status: event.NotStored})
+			case trust:
+				return nil
+			}
+			r := all(batch, event.Outcome{Status: event.Rejected, Reason: event.Untrusted})
+			r.Blocked = []event.Blocked{{Stream: a.Stream, Seq: 1, Why: event.Untrusted}}
+			return r
+		}}
+		w := joinOn(t, time.Hour, [2]link.Config{linktest.ConfigOf(a, true), linktest.ConfigOf(b, false)}, [2]link.Journal{a, s})
+		w.settle()
+		core := w.side[1].core
+		n := core.Round()
+		if w.settle(); core.Stats().Round > 0 {
+			t.Fatal("the round is over, and nothing of it is stored")
+		}
+		if full = false; trust {
+			core.TrustChanged()
+		}
+		if w.pass(time.Minute); core.Stats().Round < n {
+			t.Errorf("trust changed %t: a minute later the round still goes on", trust)
+		}
+	}
+}
+
 // rawsOf is all that s holds.
 func rawsOf(t *testing.T, s *linktest.Store) (raws [][]byte) {
 	held, err := s.Missing(event.Marks{}, 1<<20, func(ident.Stream) bool { return false })

@@ -72,6 +72,7 @@ func (c *Core) renewOut() []byte {
 		c.settle(s, r)
 	}
 	clear(c.refusing)
+	c.unstored = 0
 	clear(c.again)
 	clear(c.untold)
 	c.version, c.round, c.first, c.tellDue, c.news = 0, nil, true, true, true
@@ -134,6 +135,14 @@ func (c *Core) chunk() []byte {
 	return f.Append(nil)
 }
 
+// settleTold is settle for what the peer tells. That has the journal read again nothing that
+// it could not read, which the next heartbeat does: a mark is said in a few bytes, and often.
+func (c *Core) settleTold(s ident.Stream, r *row) {
+	if c.unread[s] == nil {
+		c.settle(s, r)
+	}
+}
+
 // takeMarks notes how far the peer is, and gives the journal its beats.
 func (c *Core) takeMarks(raw []byte) error {
 	f, err := parseMarks(raw)
@@ -144,7 +153,7 @@ func (c *Core) takeMarks(raw []byte) error {
 		c.complete = false
 		for s, r := range c.holder { // those alone: the peer may say it in a few bytes, and often
 			r.theirs = 0
-			c.settle(s, r)
+			c.settleTold(s, r)
 		}
 		c.holder = map[ident.Stream]*row{}
 	}
@@ -163,7 +172,7 @@ func (c *Core) takeMarks(raw []byte) error {
 		if heard {
 			r.beat = max(r.beat, m.Beat.Uptime)
 		}
-		c.settle(m.Stream, r)
+		c.settleTold(m.Stream, r)
 	}
 	if len(beats) > 0 {
 		c.replica.MergeMarks(beats)
