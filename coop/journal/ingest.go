@@ -193,10 +193,24 @@ func (s *course) blocked(j *Journal) (event.Blocked, bool) {
 	if blocked {
 		b = *s.block
 	}
-	if len(j.waiting.streams[s.stream]) > 0 {
+	if s.waits(j) {
 		if w := j.waiting.blockedAt(j, s.stream); !blocked || w.Seq < b.Seq {
 			return w, true
 		}
 	}
 	return b, blocked
+}
+
+// waits reports whether something of the batch waits. What another sender brought is
+// not this one's to wait for: a forged event would keep the author's own from us.
+func (s *course) waits(j *Journal) bool {
+	if len(j.waiting.streams[s.stream]) == 0 {
+		return false
+	}
+	for _, c := range s.all {
+		if w := j.waiting.get(s.stream, c.event.Seq); w != nil && w.event.Hash == c.event.Hash {
+			return true
+		}
+	}
+	return false
 }

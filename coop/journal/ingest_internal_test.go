@@ -277,6 +277,39 @@ func TestVerifyingCandidateTakesThePlaceOfAForgedOne(t *testing.T) {
 	}
 }
 
+// A sender is told of a gap before its own events, and of none before what somebody
+// else brought, who may have forged it: it would keep back what comes next.
+func TestSenderIsToldOfAGapBeforeItsOwnEvents(t *testing.T) {
+	m, j, bob := peered(t)
+	b := m.line(bob, "b", 5)
+	want := func(r event.IngestReport, seqs ...uint64) {
+		t.Helper()
+		var all []event.Blocked
+		for _, seq := range seqs {
+			all = append(all, event.Blocked{Stream: b[0].Stream, Seq: seq, Why: event.Waiting})
+		}
+		if d := cmp.Diff(all, r.Blocked); d != "" {
+			t.Errorf("blocked (-want +got):\n%s", d)
+		}
+	}
+	want(m.ingest(j, b[0]))
+	want(m.ingest(j, m.forge(b[4])), 2)
+	want(m.ingest(j, b[1]))
+	want(m.ingest(j, b[1]))
+	want(m.ingest(j, b[3]), 3)
+	want(m.ingest(j, b[3]), 3) // as a duplicate
+	r := m.ingest(j, b[4])     // in the place of the forged one
+	want(r, 3)
+	if r.Dropped != 1 {
+		t.Errorf("dropped %d, want the forged one", r.Dropped)
+	}
+	r = m.ingest(j, b[2])
+	want(r)
+	if r.Released != 2 || j.Marks()[b[0].Stream].Seq != 5 {
+		t.Errorf("released %d, held up to %d; want 2, 5", r.Released, j.Marks()[b[0].Stream].Seq)
+	}
+}
+
 func TestForkIsKeptAsProofAndTheFirstStands(t *testing.T) {
 	m, j, bob := peered(t)
 	b := m.line(bob, "b", 2)

@@ -238,6 +238,31 @@ func TestDroppedWaitersAreAskedForAgain(t *testing.T) {
 	}
 }
 
+// A forged event that waits keeps nobody's stream back: who sends what comes before it
+// has no gap.
+func TestForgedEventThatWaitsParksNobody(t *testing.T) {
+	ada, bob := newNode(t, "ada", time.Hour), newNode(t, "bob", time.Hour)
+	f := newFleet(t, bob.Repository(), 1)
+	l := f.line(0)
+	all := [][]byte{f.open(l)}
+	all = append(all, f.claims(l, 6)...)
+	ada.take(event.Accepted, "", all[:1]...)
+	w := linked(t, ada, bob)
+	w.settle()
+	bob.take(event.Pending, "", forged(t, all[4]))
+	for _, raw := range all[1:] {
+		ada.take(event.Accepted, "", raw)
+		w.news()
+	}
+	if got := bob.held()[l.stream]; got != 7 {
+		t.Errorf("bob holds %d events, want 7", got)
+	}
+	if st := w.side[0].core.Stats(); len(st.Blocked) != 0 {
+		t.Errorf("blocked: %v", st.Blocked)
+	}
+	w.once()
+}
+
 // A round is not over while our own disk does not take what the peer sent, also when
 // others of the stream only wait for it, in the same batch or behind it. It is over
 // when all is here, whoever it comes from.
