@@ -44,9 +44,7 @@ func (j *Journal) hear(b *event.Beat, take func(*life), word time.Duration) bool
 	if !j.wantsLocked(b, word) {
 		return false
 	}
-	if b.Lamport <= j.ceiling() {
-		j.stamp = max(j.stamp, b.Lamport)
-	}
+	j.climb(b.Lamport, j.ceiling())
 	if b.Stream == j.own.stream {
 		j.forsake()
 		return false
@@ -124,18 +122,28 @@ func (j *Journal) Clock() uint64 {
 	return j.stamp
 }
 
+// firstClock is how far ahead the first welcome may set a clock: others, who are held
+// to the lead, climb to it in four days.
+const firstClock = 1 << 40
+
 // Welcome takes the clock that a peer's welcome tells. A journal that has heard
-// of nobody yet is set to it, however far that is ahead; any later one counts
-// within the lead that every stamp is held to. It reports whether it counted.
+// of nobody yet is set to it, up to 2^40; any later one counts within the lead
+// that every stamp is held to. It reports whether all of it counted.
 func (j *Journal) Welcome(clock uint64) bool {
 	j.lock()
 	defer j.unlock()
-	if clock > event.MaxInt/2 || j.settled && clock > j.ceiling() {
-		return false
+	most := uint64(firstClock)
+	if j.settled {
+		most = j.ceiling()
 	}
-	j.stamp = max(j.stamp, clock)
+	j.climb(clock, most)
 	if !j.settled {
 		j.settled, j.ceil = true, ceiling{}
 	}
-	return true
+	return clock <= most
 }
+
+// climb raises our clock to another's, or as far as may be. Who is further ahead was
+// raised while we were away: were that not to count at all, we would refuse what it
+// writes for ever.
+func (j *Journal) climb(to, most uint64) { j.stamp = max(j.stamp, min(to, most)) }

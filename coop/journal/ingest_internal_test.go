@@ -472,6 +472,21 @@ func TestFreshJournalTakesTheClockOfItsFirstWelcome(t *testing.T) {
 	}
 }
 
+// Nobody is set where the others never get.
+func TestFirstWelcomeSetsTheClockWhereOthersClimb(t *testing.T) {
+	_, j, _ := peered(t)
+	if j.Welcome(event.MaxInt) {
+		t.Error("all of the highest clock counts")
+	}
+	if got := j.Clock(); got != 1<<40 {
+		t.Errorf("clock = %d after the first welcome, want %d", got, uint64(1<<40))
+	}
+	j.Welcome(event.MaxInt)
+	if got, want := j.Clock(), 1<<40+event.DefaultLimits().LamportLead; got != want {
+		t.Errorf("clock = %d after the second welcome, want %d", got, want)
+	}
+}
+
 // The disk was set back, or the memory of a running machine was copied: somebody
 // holds events of the stream that this run writes.
 func TestAlienEventOfTheOwnStreamEndsIt(t *testing.T) {

@@ -172,3 +172,28 @@ func TestGreetingTellsTheClocks(t *testing.T) {
 		}
 	}
 }
+
+// One clock is raised while the other machine is away, in steps that nobody refuses:
+// what was written meanwhile comes over all the same.
+func TestClockRaisedWhileAwaySplitsNobody(t *testing.T) {
+	ada, bob := newNode(t, "ada", time.Hour), newNode(t, "bob", time.Hour)
+	lim := event.DefaultLimits()
+	for range 5 {
+		ada.Welcome(ada.Clock() + lim.LamportLead)
+		ada.clock.Advance(lim.Heartbeat)
+	}
+	bob.Welcome(1) // it has heard of somebody
+	ada.write(2)
+	bob.write(2)
+	w := linked(t, ada, bob)
+	w.settle()
+	if bob.held()[ada.Stream()] != 0 {
+		t.Fatal("bob's clock is not behind")
+	}
+	for range 2 * lim.Expiry / time.Second {
+		ada.clock.Advance(time.Second)
+		bob.clock.Advance(time.Second)
+		w.pass(time.Second)
+	}
+	same(t, ada, bob)
+}
