@@ -31,7 +31,9 @@ type Limits struct {
 	Streams         int           // in the stream table
 	StreamsTrigger  int           // streams at which the journal compacts
 	NodeStreams     int           // of one node; succeeded ones do not count
-	NodeTrigger     int           // streams of one node at which the journal compacts
+	NodeTrigger     int           // such streams of one node at which the journal compacts
+	NodeRuns        int           // streams held of one node, succeeded ones too
+	NodeRunsTrigger int           // streams held of one node before the journal compacts
 	NodeEvents      int           // held and waiting, of one node
 	Pending         int           // out of order, in one stream
 	NodePending     int           // out of order, of one node
@@ -41,6 +43,8 @@ type Limits struct {
 	Tombstones      int           // of dropped streams
 	LamportLead     uint64        // a received stamp ahead of the receiver's clock
 	ReloadBytes     int64         // read at a reload, of what others sent
+	NodeSize        int64         // bytes held of one node
+	NodeSizeTrigger int64         // bytes held of one node before the journal compacts
 	LinkMessage     int           // bytes of one frame
 	EventBatch      int           // bytes of events in one frame
 	Heartbeat       time.Duration // between beats
@@ -60,6 +64,8 @@ func DefaultLimits() Limits {
 		StreamsTrigger:  768,
 		NodeStreams:     64,
 		NodeTrigger:     48,
+		NodeRuns:        256,
+		NodeRunsTrigger: 192,
 		NodeEvents:      20000,
 		Pending:         256,
 		NodePending:     1024,
@@ -69,6 +75,8 @@ func DefaultLimits() Limits {
 		Tombstones:      4096,
 		LamportLead:     1 << 24,
 		ReloadBytes:     64 << 20,
+		NodeSize:        16 << 20,
+		NodeSizeTrigger: 12 << 20,
 		LinkMessage:     900 << 10,
 		EventBatch:      600 << 10,
 		Heartbeat:       5 * time.Second,
@@ -89,6 +97,8 @@ func (l Limits) WithDefaults() Limits {
 	or(&l.StreamsTrigger, d.StreamsTrigger)
 	or(&l.NodeStreams, d.NodeStreams)
 	or(&l.NodeTrigger, d.NodeTrigger)
+	or(&l.NodeRuns, d.NodeRuns)
+	or(&l.NodeRunsTrigger, d.NodeRunsTrigger)
 	or(&l.NodeEvents, d.NodeEvents)
 	or(&l.Pending, d.Pending)
 	or(&l.NodePending, d.NodePending)
@@ -98,6 +108,8 @@ func (l Limits) WithDefaults() Limits {
 	or(&l.Tombstones, d.Tombstones)
 	or(&l.LamportLead, d.LamportLead)
 	or(&l.ReloadBytes, d.ReloadBytes)
+	or(&l.NodeSize, d.NodeSize)
+	or(&l.NodeSizeTrigger, d.NodeSizeTrigger)
 	or(&l.LinkMessage, d.LinkMessage)
 	or(&l.EventBatch, d.EventBatch)
 	or(&l.Heartbeat, d.Heartbeat)

@@ -271,8 +271,12 @@ func TestDefaultLimitsAreConsistent(t *testing.T) {
 	if l.EventBatch > l.LinkMessage || event.MaxEventBytes > l.EventBatch {
 		t.Error("an event does not fit a batch, or a batch a message")
 	}
-	if l.StreamsTrigger >= l.Streams || l.NodeTrigger >= l.NodeStreams || l.Pending > l.PendingTotal {
+	if l.StreamsTrigger >= l.Streams || l.NodeTrigger >= l.NodeStreams || l.NodeRunsTrigger >= l.NodeRuns ||
+		l.NodeSizeTrigger >= l.NodeSize || l.Pending > l.PendingTotal {
 		t.Error("a trigger is not below its limit")
+	}
+	if l.NodeStreams > l.NodeRuns || l.NodeRuns > l.Streams/4 || l.NodeSize > l.ReloadBytes/4 {
+		t.Error("one node may take more than a quarter")
 	}
 }
 

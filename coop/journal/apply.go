@@ -24,8 +24,9 @@ func (j *Journal) apply(e *event.Event, index uint64) (fold.Changes, Refusal) {
 	if at.fills {
 		j.regain(e.Stream, e.Seq)
 	}
+	streams := 0
 	if first {
-		j.heads[e.Stream] = h
+		j.heads[e.Stream], streams = h, 1
 	}
 	if first || e.Seq == 1 {
 		j.lives.begin(e, j.clock.Boot())
@@ -33,9 +34,8 @@ func (j *Journal) apply(e *event.Event, index uint64) (fold.Changes, Refusal) {
 	j.lift(e.Stream)
 	h.put(e, index)
 	h.tie.observe(e)
-	j.count(h, len(e.Raw))
+	j.count(h, streams, 1, len(e.Raw))
 	delete(j.health.Suspects, e.Stream) // it goes on
-	j.perNode[h.node]++
 	if h.ours {
 		j.wrote = max(j.wrote, e.At)
 	}

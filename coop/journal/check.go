@@ -149,14 +149,16 @@ func (i *intake) accept(s *course, c *candidate) bool {
 	if e.Stream == i.j.own.stream {
 		i.j.forsake()
 	}
+	streams := 0
 	if !s.moved && i.j.heads[e.Stream] == nil {
+		streams = 1
 		l := i.j.lives.byStream[e.Stream]
 		heard := l != nil && l.fresh(i.j.clock.Boot(), i.j.cfg.Limits.Expiry)
 		i.newcomers.add(e, i.j.lives.latest, heard)
 	}
 	s.extend(c)
 	i.accepted = append(i.accepted, c)
-	i.counts[s.node]++
+	i.shares.add(s.node, streams, 1, len(e.Raw))
 	i.bytes += int64(len(e.Raw))
 	if w := i.j.waiting.get(e.Stream, e.Seq); w != nil { // it waited in this one's place
 		i.j.waiting.remove(w)
@@ -171,11 +173,23 @@ func (i *intake) room(s *course, waiting int) bool {
 	if s.node == i.j.runtime.Node {
 		return true
 	}
-	if i.j.perNode[s.node]+i.counts[s.node]+waiting >= i.j.cfg.Limits.NodeEvents ||
-		i.j.theirs+i.bytes >= i.j.cfg.Limits.ReloadBytes {
+	lim, held, more := &i.j.cfg.Limits, i.j.shares.of(s.node), i.shares.of(s.node)
+	if held.events+more.events+waiting >= lim.NodeEvents || held.bytes+more.bytes >= lim.NodeSize ||
+		i.j.theirs+i.bytes >= lim.ReloadBytes {
 		return false
 	}
-	return s.moved || i.j.streamRoom(s.stream, i.newcomers)
+	return s.moved || i.streamRoom(s)
+}
+
+// streamRoom reports whether the bounds on streams leave room for one, if it is not
+// held. No other node may fill the table: not by runs that succeeded each other either.
+func (i *intake) streamRoom(s *course) bool {
+	j := i.j
+	if j.heads[s.stream] == nil && s.node != j.runtime.Node &&
+		j.shares.of(s.node).streams+i.shares.of(s.node).streams >= j.cfg.Limits.NodeRuns {
+		return false
+	}
+	return j.streamRoom(s.stream, i.newcomers)
 }
 
 // drain takes what waited and comes next.

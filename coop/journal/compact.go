@@ -207,8 +207,8 @@ func (c *compaction) triggers() {
 		}
 	}
 	c.crowded = map[ident.NodeID]bool{}
-	for n, k := range streams {
-		c.crowded[n] = k >= lim.NodeTrigger
+	for n, held := range j.shares {
+		c.crowded[n] = streams[n] >= lim.NodeTrigger || held.streams > lim.NodeRunsTrigger || held.bytes > lim.NodeSizeTrigger
 	}
 }
 

@@ -110,6 +110,36 @@ func TestSucceededRunsAreNoReasonToCompact(t *testing.T) {
 	}
 }
 
+// Nor may one node's streams or bytes come near what is held of it at most: what ended
+// is dropped before, of that node alone.
+func TestNodeThatHoldsMuchIsCompacted(t *testing.T) {
+	for name, tight := range map[string]func(*event.Limits){
+		"runs":  func(l *event.Limits) { l.NodeRunsTrigger = 2 },
+		"bytes": func(l *event.Limits) { l.NodeSizeTrigger = 3 * 512 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, bob, eve := lasting(t, "ada"), keyOf(t, "bob"), keyOf(t, "eve")
+			m.cfg.Trust = trust(bob, eve)
+			tight(&m.cfg.Limits)
+			j := m.start()
+			m.append(j, session("a1"))
+			record := ident.NewRecord()
+			bobs := func(run uint64) *event.Event {
+				return m.sealBy(bob, m.streamOf(bob), 1, run, nil, event.StreamSucceeded{Record: record, Run: run})
+			}
+			one, two := bobs(1), bobs(2)
+			m.ingest(j, one, two)
+			m.ingest(j, m.sealBy(eve, m.streamOf(eve), 1, 1, nil, event.SessionClosed{Session: "s", Reason: "done"}))
+			m.clock.Advance(pastSilence)
+			wantDropped(t, m.compact(j, Policy{}))
+			for run := range uint64(2) {
+				m.ingest(j, bobs(3+run))
+			}
+			wantDropped(t, m.compact(j, Policy{}), one.Stream, two.Stream)
+		})
+	}
+}
+
 func TestStreamInWhichNothingStandsIsDropped(t *testing.T) {
 	m, bob := lasting(t, "ada"), keyOf(t, "bob")
 	m.cfg.Trust = trust(bob)
@@ -876,6 +906,26 @@ func TestBytesOfOthersAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantOutcomes(t, m.ingest(j, e...), "accepted", "accepted", "accepted", "capacity")
+}
+
+func TestBytesOfOneNodeLeaveRoomForOthers(t *testing.T) {
+	m, bob, eve := lasting(t, "ada"), keyOf(t, "bob"), keyOf(t, "eve")
+	m.cfg.Trust = trust(bob, eve)
+	b, e := m.line(bob, "b", 5), m.line(eve, "e", 2)
+	m.cfg.Limits.NodeSize = int64(len(b[0].Raw) + len(b[1].Raw) + len(b[2].Raw) - 1)
+	j := m.start()
+	wantOutcomes(t, m.ingest(j, b[:4]...), "accepted", "accepted", "accepted", "capacity")
+	wantOutcomes(t, m.ingest(j, e[0]), "accepted")
+	for range 5 { // our own have no bound
+		m.append(j, session("a1"))
+	}
+	j = m.start()
+	wantOutcomes(t, m.ingest(j, b[3]), "capacity")
+	wantOutcomes(t, m.ingest(j, e[1]), "accepted")
+	if _, err := j.Forget(t.Context(), b[0].Stream.Runtime()); err != nil {
+		t.Fatal(err)
+	}
+	wantOutcomes(t, m.ingest(j, b...), "accepted", "accepted", "accepted", "capacity", "capacity")
 }
 
 func TestLeftIsToldWhatChanged(t *testing.T) {

@@ -13,10 +13,7 @@ func (j *Journal) leave(s ident.Stream) (indexes []uint64, l *life) {
 	changes := j.state.Undo(s, 1)
 	if h := j.heads[s]; h != nil {
 		indexes = h.indexes()
-		if j.perNode[h.node] -= len(indexes); j.perNode[h.node] <= 0 {
-			delete(j.perNode, h.node)
-		}
-		j.count(h, -h.bytes)
+		j.count(h, -1, -len(indexes), -h.bytes)
 	}
 	delete(j.heads, s)
 	delete(j.health.Damaged, s)
@@ -31,13 +28,6 @@ func (j *Journal) leave(s ident.Stream) (indexes []uint64, l *life) {
 		j.cfg.Left(View{j}, changes)
 	}
 	return indexes, l
-}
-
-// count notes how many bytes of events others have here.
-func (j *Journal) count(h *head, bytes int) {
-	if h.node != j.runtime.Node {
-		j.theirs += int64(bytes)
-	}
 }
 
 // unlist takes indexes out of the arrivals. Pages under way go on with the list

@@ -69,8 +69,7 @@ func (p *parts) install(j *Journal) {
 	here := p.boot == j.clock.BootID()
 	for s, h := range j.heads {
 		h.node, h.ours = s.Node(), s.Runtime() == j.runtime
-		j.perNode[h.node] += h.events.len()
-		j.count(h, h.bytes)
+		j.count(h, 1, h.events.len(), h.bytes)
 	}
 	for _, t := range p.tombs {
 		t.measured = t.measured && here && t.taken <= j.started

@@ -91,8 +91,8 @@ type intake struct {
 	ceiling    uint64 // no stamp above it counts
 
 	accepted []*candidate // in the order of the log
-	counts   map[ident.NodeID]int
-	bytes    int64 // of those accepted
+	shares   shares       // of those accepted
+	bytes    int64        // of those accepted
 	proofs   []*event.Event
 
 	newcomers newcomers
@@ -104,7 +104,7 @@ func newIntake(j *Journal, batch [][]byte) *intake {
 		raw:     batch,
 		report:  event.IngestReport{Outcomes: make([]event.Outcome, len(batch))},
 		courses: map[ident.Stream]*course{},
-		counts:  map[ident.NodeID]int{},
+		shares:  shares{},
 
 		newcomers: newcomers{nodes: map[ident.NodeID]*newcomer{}},
 	}

@@ -150,7 +150,8 @@ func receiver(b testing.TB, dir string) *journal.Journal {
 func observed(b testing.TB, dir string, change func(*journal.Config)) *journal.Journal {
 	b.Helper()
 	cfg := journal.Config{Key: newKey(b, "ada"), Repo: newRepo(b), Machine: "m", Dir: dir, Trust: func(ident.NodeID) bool { return true }}
-	cfg.Limits.NodeStreams, cfg.Limits.Streams, cfg.Limits.NodeEvents = 1<<20, 1<<20, 1<<20
+	cfg.Limits.NodeStreams, cfg.Limits.NodeRuns, cfg.Limits.Streams, cfg.Limits.NodeEvents = 1<<20, 1<<20, 1<<20, 1<<20
+	cfg.Limits.NodeSize = 1 << 30
 	if change != nil {
 		change(&cfg)
 	}

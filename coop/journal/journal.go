@@ -61,12 +61,12 @@ type Journal struct {
 	pending  []*event.Event // their events
 	ended    error          // why nothing can be written until reopened; nil while it can
 
-	perNode   map[ident.NodeID]int // events held
-	theirs    int64                // bytes of events of other nodes
-	waiting   pool                 // events of others that cannot be taken yet
-	turnOf    uint64               // of the streams, for the peers' sake
-	turnstile chan struct{}        // one batch of others, or one compaction, at a time: held while it is full
-	rewriting chan struct{}        // one rewrite at a time: held while it is full
+	shares    shares        // of what is held
+	theirs    int64         // bytes of events of other nodes
+	waiting   pool          // events of others that cannot be taken yet
+	turnOf    uint64        // of the streams, for the peers' sake
+	turnstile chan struct{} // one batch of others, or one compaction, at a time: held while it is full
+	rewriting chan struct{} // one rewrite at a time: held while it is full
 
 	dead  []uint64 // of events that can go from the disk
 	waste int      // bytes of other records that can, about
@@ -106,7 +106,7 @@ func newJournal(cfg Config, log store, clk clock.Clock) *Journal {
 		joining:   map[ident.Runtime]int{},
 		started:   clk.Boot(),
 		saved:     clk.Boot(),
-		perNode:   map[ident.NodeID]int{},
+		shares:    shares{},
 		waiting:   newPool(),
 		turnstile: make(chan struct{}, 1),
 		rewriting: make(chan struct{}, 1),

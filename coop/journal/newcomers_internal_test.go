@@ -93,6 +93,81 @@ func TestBoundsOfANodeHoldWithinABatch(t *testing.T) {
 	}
 }
 
+// runs are n runs of one record of key, each of which says one thing that stands.
+func (m *machine) runs(key *ident.Key, n int) (all [][]*event.Event) {
+	m.t.Helper()
+	record := ident.NewRecord()
+	for run := range n {
+		s := m.streamOf(key)
+		one := m.sealBy(key, s, 1, uint64(10+run), nil, event.StreamSucceeded{Record: record, Run: uint64(run + 1)})
+		body := fmt.Sprint("what run ", run, " leaves")
+		two := m.sealBy(key, s, 2, uint64(11+run), one, event.HandoverPublished{Session: "s", Handover: event.Handover{ID: event.HandoverID(body), Body: body, CreatedAt: "2026-01-01T00:00:00Z"}})
+		all = append(all, []*event.Event{one, two})
+	}
+	return all
+}
+
+// All runs of a node have a bound, those that a later one succeeded too: else one key
+// could fill the table for everybody. Our own have none.
+func TestRunsOfOneNodeLeaveRoomForOthers(t *testing.T) {
+	for _, atOnce := range []bool{false, true} {
+		m, bob, eve := lasting(t, "ada"), keyOf(t, "bob"), keyOf(t, "eve")
+		m.cfg.Trust = trust(bob, eve)
+		m.cfg.Limits.NodeRuns, m.cfg.Limits.Streams = 4, 10
+		j := m.start()
+		runs := m.runs(bob, 8)
+		if atOnce {
+			if r := m.ingest(j, slices.Concat(runs...)...); r.Accepted != 8 || r.Rejected[event.Capacity] != 8 {
+				t.Errorf("of 8 runs in a batch %d events were taken, refused %v", r.Accepted, r.Rejected)
+			}
+		} else {
+			for i, run := range runs {
+				want := "accepted"
+				if i >= 4 {
+					want = "capacity"
+				}
+				wantOutcomes(t, m.ingest(j, run[0]), want)
+			}
+		}
+		for range 2 {
+			if n := j.Tallies()[bob.Node()].Streams; n != 4 {
+				t.Errorf("at once %v: %d streams are held of one node, want 4", atOnce, n)
+			}
+			wantOutcomes(t, m.ingest(j, runs[7][0]), "capacity")
+			wantOutcomes(t, m.ingest(j, m.line(eve, "e", 1)...), "accepted")
+			j = m.start()
+		}
+		for _, run := range m.runs(m.cfg.Key, 6) {
+			wantOutcomes(t, m.ingest(j, run[0]), "accepted")
+		}
+	}
+}
+
+// A stream that was dropped comes back within the bound alone.
+func TestDroppedRunComesBackWithinTheBound(t *testing.T) {
+	m, bob := lasting(t, "ada"), keyOf(t, "bob")
+	m.cfg.Trust = trust(bob)
+	m.cfg.Limits.NodeRuns = 4
+	j := m.start()
+	m.append(j, session("a1"))
+	s := m.streamOf(bob)
+	one := m.sealBy(bob, s, 1, 1, nil, event.SessionClosed{Session: "s", Reason: "done"})
+	two := m.sealBy(bob, s, 2, 2, one, event.SessionClosed{Session: "s", Reason: "done"})
+	m.ingest(j, one)
+	m.clock.Advance(pastSilence)
+	wantDropped(t, m.compact(j, force), s)
+	runs := m.runs(bob, 4)
+	m.ingest(j, slices.Concat(runs...)...)
+	wantOutcomes(t, m.ingest(j, two), "capacity")
+	if j.tombs.of(s) == nil {
+		t.Error("it is asked for, and there is no room")
+	}
+	if _, err := j.Forget(t.Context(), runs[0][0].Stream.Runtime()); err != nil {
+		t.Fatal(err)
+	}
+	wantOutcomes(t, m.ingest(j, one, two), "accepted", "accepted")
+}
+
 // What a key named is forgotten with the trust in it, on disk too, whether it is
 // withdrawn while the journal runs or before it is opened.
 func TestWithdrawnKeyIsNoPeer(t *testing.T) {

@@ -126,11 +126,8 @@ func (j *Journal) Tallies() map[ident.NodeID]Tally {
 		add(&t)
 		all[n] = t
 	}
-	for s, h := range j.heads {
-		of(s.Node(), func(t *Tally) { t.Streams++; t.Bytes += int64(h.bytes) })
-	}
-	for n, k := range j.perNode {
-		of(n, func(t *Tally) { t.Events = k })
+	for n, held := range j.shares {
+		of(n, func(t *Tally) { t.Streams, t.Events, t.Bytes = held.streams, held.events, held.bytes })
 	}
 	for n, k := range j.waiting.nodes {
 		of(n, func(t *Tally) { t.Waiting = k.events })

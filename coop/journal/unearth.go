@@ -30,7 +30,7 @@ func (i *intake) returns(s *course, c *candidate) event.Reason {
 		return event.ClockAhead
 	case !i.authentic(c):
 		return event.BadSignature
-	case !i.j.streamRoom(s.stream, i.newcomers):
+	case !i.streamRoom(s):
 		return event.Capacity
 	}
 	i.j.lift(s.stream)

@@ -121,6 +121,8 @@ func (r *Room) boundsCheck(h journal.Health) api.Check {
 		}
 		add(who, "events", tallies[n].Events+tallies[n].Waiting, lim.NodeEvents)
 		add(who, "runs that did not end", running[n], lim.NodeStreams)
+		add(who, "runs", tallies[n].Streams, lim.NodeRuns)
+		add(who, "bytes", int(tallies[n].Bytes), int(lim.NodeSize))
 	}
 	for _, n := range slices.Sorted(maps.Keys(h.Crowded)) {
 		near = append(near, fmt.Sprintf("node %.8s: names more than %d runtimes, where one is all that a machine has; %s refused", n, journal.MaxRuntimes, number(h.Crowded[n], "event or beat")))
@@ -150,7 +152,8 @@ func (r *Room) compactCheck(h journal.Health) api.Check {
 		c.Detail = fmt.Sprintf("%s of runs that have ended %s dropped, with %s since the daemon opened the journal; comity log no longer shows them",
 			number(h.Dropped, "stream"), was(h.Dropped), number(h.Compacted, "event"))
 	}
-	c.Detail += fmt.Sprintf("; done beyond %d events, %d streams, or %d of one node", lim.Events, lim.StreamsTrigger, lim.NodeTrigger)
+	c.Detail += fmt.Sprintf("; done beyond %d events or %d streams, or of one node %d streams, %d that did not end, or %d bytes",
+		lim.Events, lim.StreamsTrigger, lim.NodeRunsTrigger, lim.NodeTrigger, lim.NodeSizeTrigger)
 	switch {
 	case failed != nil:
 		c.State = api.CheckWarn

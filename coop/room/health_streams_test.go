@@ -128,7 +128,11 @@ func TestDoctorTellsWhatIsNearABound(t *testing.T) {
 	f.wantCheck("bounds", api.CheckWarn, fmt.Sprintf("node %.8s: 8 of 10 events", far.at.Stream.Node()))
 	f.but("bounds")
 	f.shut()
-	f.cfg.Journal.Limits.NodeEvents = 0
+	f.cfg.Journal.Limits.NodeEvents, f.cfg.Journal.Limits.NodeRuns, f.cfg.Journal.Limits.NodeSize = 0, 1, 4096
+	f.open()
+	f.wantCheck("bounds", api.CheckWarn, fmt.Sprintf("node %.8s: 1 of 1 runs", far.at.Stream.Node()), "of 4096 bytes")
+	f.shut()
+	f.cfg.Journal.Limits.NodeRuns, f.cfg.Journal.Limits.NodeSize = 0, 0
 	f.open()
 	for i := range journal.MaxRuntimes {
 		far.at = event.Header{Repo: far.at.Repo, Stream: ident.NewStream(far.at.Stream.Node(), ident.RuntimeID(fmt.Sprintf("%016x", i)), ident.NewInstance())}
