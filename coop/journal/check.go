@@ -122,8 +122,9 @@ func (i *intake) other(c *candidate) {
 	}
 }
 
-// astray is why an event is refused that does not go together with what is held:
-// it is forked when its author signed it, and then the proof is kept.
+// astray is why an event is refused that does not go together with what is held or
+// waits: it is forked when its author signed it. The proof is kept of a stream that is
+// held: else one key could have any number of them kept, in streams that never come.
 func (i *intake) astray(c *candidate) event.Reason {
 	if !i.authentic(c) {
 		return event.BadSignature
@@ -132,7 +133,7 @@ func (i *intake) astray(c *candidate) event.Reason {
 	if e.Stream == i.j.own.stream {
 		i.j.forsake()
 	}
-	if _, known := i.j.forks[e.Stream]; !known {
+	if _, known := i.j.forks[e.Stream]; !known && i.end(i.of(c)).seq > 0 {
 		i.j.forks.put(e)
 		i.proofs = append(i.proofs, e)
 	}

@@ -26,6 +26,15 @@ func (fs forks) is(e *event.Event) bool {
 	return known && f.hash == e.Hash
 }
 
+// keep gives up the proofs of streams that are not wanted.
+func (fs forks) keep(wanted func(ident.Stream) bool) {
+	for s := range fs {
+		if !wanted(s) {
+			delete(fs, s)
+		}
+	}
+}
+
 // forsake ends the stream of this run, which somebody else writes as well, or
 // wrote before this machine was set back.
 func (j *Journal) forsake() {

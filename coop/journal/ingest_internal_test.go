@@ -347,6 +347,50 @@ func TestForkIsKeptAsProofAndTheFirstStands(t *testing.T) {
 	}
 }
 
+// Of a stream of which nothing is held no proof is kept, or one key could fill the disk
+// with them. One that an earlier build kept goes with the next rewrite.
+func TestNoProofIsKeptOfAStreamThatIsNotHeld(t *testing.T) {
+	m, bob := lasting(t, "ada"), keyOf(t, "bob")
+	m.cfg.Trust = trust(bob)
+	j := m.start()
+	m.append(j, session("a1"))
+	b := m.line(bob, "b", 5)
+	other := m.sealBy(bob, b[0].Stream, 5, 20, b[3], session("x"))
+	proofs := func() (n int) {
+		for _, rec := range m.log.recs {
+			if len(rec) > 0 && RecordType(rec[0]) == RecordFork {
+				n++
+			}
+		}
+		return n
+	}
+	for range 2 {
+		r := m.ingest(j, b[4], other)
+		if r.Outcomes[1].Reason != event.Forked {
+			t.Errorf("outcomes %v, want the second refused as forked", r.Outcomes)
+		}
+	}
+	if n := proofs(); n != 0 || len(j.Health().Forked) != 0 {
+		t.Errorf("%d proofs are kept, of %v", n, j.Health().Forked)
+	}
+
+	m.put(RecordFork, other.Raw, true)
+	j = m.start()
+	if got := j.Health().Forked; len(got) != 0 {
+		t.Errorf("forked: %v", got)
+	}
+	m.compact(j, force)
+	if n := proofs(); n != 0 {
+		t.Errorf("%d proofs outlive a rewrite", n)
+	}
+
+	wantOutcomes(t, m.ingest(j, b...), "accepted", "accepted", "accepted", "accepted", "accepted")
+	wantOutcomes(t, m.ingest(j, other), "forked")
+	if n := proofs(); n != 1 || j.Health().Forked[b[0].Stream] != 5 {
+		t.Errorf("%d proofs are kept of what is held, of %v", n, j.Health().Forked)
+	}
+}
+
 func TestEventsWaitWithinTheirBounds(t *testing.T) {
 	m, bob, eve := newMachine(t, "ada"), keyOf(t, "bob"), keyOf(t, "eve")
 	m.cfg.Trust = trust(bob, eve)

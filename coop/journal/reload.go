@@ -29,6 +29,7 @@ func (j *Journal) reload(ctx context.Context) error {
 	if err := r.all(ctx); err != nil {
 		return err
 	}
+	j.forks.keep(func(s ident.Stream) bool { return j.heads[s] != nil || j.withheld[s] != nil })
 	j.resume()
 	return nil
 }
