@@ -49,7 +49,8 @@
 // Bounds: MaxAlternatives results of choices, MaxNesting choices within one
 // another, MaxDeep ** and 63 names in each result, MaxStates states in all.
 // They bound the work of any meeting by MaxMeetStates, so that Meets needs no
-// way to fail.
+// way to fail. Plan.Meets and an Index, which name no witness, ask large patterns
+// in bulk, 64 states at a step: docs/performance.md has what the worst cost.
 //
 // As an example, src/{api,web}/**/[!_]*.ts is the two patterns
 //

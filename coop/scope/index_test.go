@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/comity-dev/comity/coop/scope"
@@ -14,9 +15,16 @@ import (
 
 // The index answers what asking every set one by one answers.
 func TestIndexAgreesWithMeets(t *testing.T) {
+	var large []scope.Entry
+	for _, p := range []string{"pad-a/" + strings.Repeat("*a", 110), "pad-b/" + strings.Repeat("?", 220), "**/" + strings.Repeat("*c", 110)} {
+		large = append(large, mustParse(t, "glob:"+p))
+	}
 	pieces := append([]string{"c/", "a/b/", "a/c/", "*/"}, asciiPieces...)
 	drawn := rapid.Custom(func(t *rapid.T) scope.Set {
 		entries := rapid.SliceOfN(drawEntry(pieces), 1, 3).Draw(t, "entries")
+		if rapid.IntRange(0, 3).Draw(t, "large") == 0 { // too large to be asked pattern by pattern
+			entries = append(entries, rapid.SampledFrom(large).Draw(t, "pad"))
+		}
 		if rapid.IntRange(0, 5).Draw(t, "resource") == 0 {
 			r, _ := scope.Resource(rapid.SampledFrom([]string{"a", "A", "a/b"}).Draw(t, "name"))
 			entries = append(entries, r)
@@ -172,6 +180,50 @@ func BenchmarkMeeting(b *testing.B) {
 			for b.Loop() {
 				for range x.Covering("services/svc7/pkg3/file9.go") {
 				}
+			}
+		})
+	}
+}
+
+// hostileClaims are of eight entries each, as long as they can be, that a name of
+// many stars makes dear to compare; no two of them meet.
+func hostileClaims(t testing.TB, n int) []scope.Set {
+	var out []scope.Set
+	for i := range n {
+		var stored []string
+		for k := range 8 {
+			stored = append(stored, fmt.Sprintf("glob:%s%d_%d/**/*x*", strings.Repeat("*a", 58), k, i))
+		}
+		out = append(out, mustSet(t, stored...))
+	}
+	return out
+}
+
+// What one plan asked of another costs, of honest scopes and of hostile ones.
+func BenchmarkPlansMeet(b *testing.B) {
+	short := func(last string) (stored []string) { // 384 patterns of five states
+		for i := range 64 {
+			stored = append(stored, fmt.Sprintf("glob:{[a-c],[b-d],[c-e],[d-f],[e-g],[f-h]}%c*[%s]", '一'+i, last))
+		}
+		return stored
+	}
+	hostile := hostileClaims(b, 2)
+	for _, p := range []struct {
+		name string
+		a, b scope.Set
+	}{
+		{"paths", mustSet(b, "path:src/api/x.go"), mustSet(b, "path:src/api/y.go")},
+		{"dir-path", mustSet(b, "dir:src/api"), mustSet(b, "path:src/api/y.go")},
+		{"path-glob", mustSet(b, "path:src/api/x.go"), mustSet(b, "glob:src/**/*.go")},
+		{"dir-glob", mustSet(b, "dir:src/api"), mustSet(b, "glob:src/**/*.go")},
+		{"globs", mustSet(b, "glob:src/**/*.go"), mustSet(b, "glob:**/*_test.go")},
+		{"hostile", hostile[0], hostile[1]},
+		{"short", mustSet(b, short("x")...), mustSet(b, short("y")...)},
+	} {
+		x, y := p.a.Plan(), p.b.Plan()
+		b.Run(p.name, func(b *testing.B) {
+			for b.Loop() {
+				x.Meets(y)
 			}
 		})
 	}

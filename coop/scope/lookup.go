@@ -16,10 +16,7 @@ func (x *Index[K]) Meeting(p *Plan) iter.Seq[K] {
 		for _, name := range p.names {
 			hits = append(hits, x.resources[name]...)
 		}
-		for i := range p.ways {
-			hits = x.look(&p.ways[i], hits)
-		}
-		give(hits, yield)
+		give(x.search(p, hits), yield)
 	}
 }
 
@@ -38,10 +35,11 @@ func (x *Index[K]) Covering(path string) iter.Seq[K] {
 		case isRepositoryPath(path):
 			var a alternative
 			for name := range strings.SplitSeq(key(path), "/") {
-				a.segments = append(a.segments, segment{key: name})
+				a.add(segment{key: name})
 			}
-			w := a.way()
-			hits = x.look(&w, hits)
+			var p Plan
+			p.add(&a)
+			hits = x.search(&p, hits)
 		}
 		give(hits, yield)
 	}
@@ -56,23 +54,43 @@ func give[K comparable](hits []*row[K], yield func(K) bool) {
 	}
 }
 
-// A lookUp is the search for what one alternative meets.
+// A lookUp is the search for what the alternatives of a plan meet, one after the
+// other.
 type lookUp[K comparable] struct {
-	*way
+	*way // the one at hand
+	plan *Plan
 	hits []*row[K]
+	asks []ask[K]
 }
 
-func (x *Index[K]) look(w *way, hits []*row[K]) []*row[K] {
-	q := lookUp[K]{w, hits}
-	at := &x.root
-	for depth := range w.lead {
+// An ask is an alternative and a row of whose patterns it may meet one.
+type ask[K comparable] struct {
+	row *row[K]
+	way *way
+}
+
+// maxAsks bounds what is kept to be asked in bulk.
+const maxAsks = 1 << 14
+
+func (x *Index[K]) search(p *Plan, hits []*row[K]) []*row[K] {
+	q := lookUp[K]{plan: p, hits: hits}
+	for i := range p.ways {
+		q.way = &p.ways[i]
+		q.look(&x.root)
+	}
+	q.answer()
+	return q.hits
+}
+
+func (q *lookUp[K]) look(at *place[K]) {
+	for depth := range q.lead {
 		q.take(at.dirs)
 		q.askGlobs(at, depth)
-		if at = at.below[w.segments[depth].key]; at == nil {
-			return q.hits
+		if at = at.below[q.segments[depth].key]; at == nil {
+			return
 		}
 	}
-	switch depth := w.lead; q.form {
+	switch depth := q.lead; q.form {
 	case FormPath:
 		q.take(at.paths)
 		q.take(at.dirs)
@@ -80,9 +98,8 @@ func (x *Index[K]) look(w *way, hits []*row[K]) []*row[K] {
 	case FormDir:
 		q.all(at)
 	default:
-		q.descend(at, w.closure(1<<depth), depth)
+		q.descend(at, q.closure(1<<depth), depth)
 	}
-	return q.hits
 }
 
 func (q *lookUp[K]) take(list []lodger[K]) {
@@ -117,10 +134,45 @@ func (q *lookUp[K]) ask(list []lodger[K], depth int) {
 		if !strings.HasSuffix(q.tail, l.way.tail) && !strings.HasSuffix(l.way.tail, q.tail) {
 			continue
 		}
-		if q.meets(l.way.alternative, depth) {
+		if q.plan.large(l.row.plan) {
+			q.later(l.row)
+		} else if q.meets(l.way.alternative, depth) {
 			q.hits = append(q.hits, l.row)
 		}
 	}
+}
+
+// later has the patterns of a row asked with those of others. The patterns of a
+// row are mostly side by side.
+func (q *lookUp[K]) later(r *row[K]) {
+	a := ask[K]{r, q.way}
+	if n := len(q.asks); n > 0 && q.asks[n-1] == a {
+		return
+	}
+	if len(q.asks) == maxAsks {
+		q.answer()
+	}
+	q.asks = append(q.asks, a)
+}
+
+// answer asks what was left for later, each row at once.
+func (q *lookUp[K]) answer() {
+	if len(q.asks) == 0 {
+		return
+	}
+	slices.SortStableFunc(q.asks, func(a, b ask[K]) int { return cmp.Compare(a.row.order, b.row.order) })
+	var r run
+	var met *row[K]
+	for i, a := range q.asks {
+		if i == 0 || a.row != q.asks[i-1].row {
+			r.over(a.row.plan.patterns())
+		}
+		if a.row != met && (i == 0 || a != q.asks[i-1]) && r.meets(a.way.alternative) {
+			met = a.row
+			q.hits = append(q.hits, met)
+		}
+	}
+	q.asks = q.asks[:0]
 }
 
 func (q *lookUp[K]) meets(a *alternative, depth int) bool {

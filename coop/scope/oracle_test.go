@@ -132,7 +132,7 @@ func drawEntry(pieces []string) *rapid.Generator[scope.Entry] {
 }
 
 var asciiPieces = []string{
-	"a", "b", "A", "ab", ".", "/", "/", "/", "*", "?", "**", "**/", "/**", "/**/",
+	"a", "b", "A", "ab", ".", "[.]", "/", "/", "/", "*", "?", "**", "**/", "/**", "/**/",
 	"[ab]", "[!a]", "[^ab]", "[a-c]", "[B-Z]", "[!-.]", "{a,b}", "{a,*}", "{,a}", "{a/b,c}", "{b,**/a}", "{a,{b,c}}c",
 }
 
@@ -162,6 +162,7 @@ func TestMeetsAgreesWithTheOracle(t *testing.T) {
 			t.Fatalf("%s.Meets(%s) = %q, want as few names as %q", a, b, w, both)
 		}
 		checkPair(t, a, b)
+		checkBulk(t, scope.Set{a}, scope.Set{b}, rapid.IntRange(0, 70).Draw(t, "at"))
 		if ok {
 			met++
 		} else {
@@ -170,6 +171,17 @@ func TestMeetsAgreesWithTheOracle(t *testing.T) {
 	})
 	if met == 0 || apart == 0 {
 		t.Errorf("%d pairs met and %d did not: the draw shows nothing", met, apart)
+	}
+}
+
+// checkBulk holds that two sets meet in bulk when they meet with a witness, wherever
+// in its words the one is laid, and whether its letters are asked alone or kept.
+func checkBulk(t interface{ Fatalf(string, ...any) }, a, b scope.Set, at int) {
+	_, want := a.Meets(b)
+	for _, few := range []int{0, 8} {
+		if got, back := scope.MeetInBulk(a, b, at, few), scope.MeetInBulk(b, a, at, few); got != want || back != want {
+			t.Fatalf("MeetInBulk(%+q, %+q, %d, %d) = %v and turned round %v, want %v", a.Strings(), b.Strings(), at, few, got, back, want)
+		}
 	}
 }
 
@@ -188,6 +200,9 @@ func checkPair(t interface{ Fatalf(string, ...any) }, a, b scope.Entry) {
 			t.Fatalf("%s.Meets(%s) = %q, which is no clean path: %v", a, b, w, err)
 		}
 	}
+	if got := (scope.Set{a}).Plan().Meets(scope.Set{b}.Plan()); got != ok {
+		t.Fatalf("the plan of %s meets that of %s: %v, want %v", a, b, got, ok)
+	}
 	for _, e := range []scope.Entry{a, b} {
 		if _, ok := e.Meets(e); !ok {
 			t.Fatalf("%s does not meet itself", e)
@@ -203,7 +218,7 @@ func checkPair(t interface{ Fatalf(string, ...any) }, a, b scope.Entry) {
 
 var unicodePieces = []string{
 	"e\u0301", "\u00e9", "E\u0301", "e", "x\u0302", "K", "\u212a", "ß", "ẞ", "ss", "σ", "ς", "Σ", "İ", "ı", "i", "\u0345", "\u0301",
-	"J\u030c", "ǰ", "가", "\u1100", "\u1161", "\U00016d67", "/", "/", "*", "?", "**", "[a-z]", "[!e]", "[Α-Ω]", "[ß-ÿ]", "[^ -\U0010ffff]", "{é,e}", "\\*",
+	"J\u030c", "ǰ", "가", "\u1100", "\u1161", "\U00016d67", "/", "/", "*", "?", "**", "[a-z]", "[!e]", "[Α-Ω]", "[ß-ÿ]", "[^ -\U0010ffff]", "[α-π]", "[!α-ω]", "[.é]", "[!ß-ÿ]", ".", "{é,e}", "\\*",
 }
 
 // Meets and Covers must agree where letters are not bytes.
@@ -219,6 +234,7 @@ func TestMeetsAgreesWithCoversBeyondASCII(t *testing.T) {
 			}
 		}
 		checkPair(t, a, b)
+		checkBulk(t, scope.Set{a}, scope.Set{b}, rapid.IntRange(0, 70).Draw(t, "at"))
 	})
 }
 
@@ -245,6 +261,10 @@ func TestSetMeetsWhenEntriesMeet(t *testing.T) {
 		if _, back := b.Meets(a); ok != want || back != want {
 			t.Fatalf("%v.Meets(%v) = %v and turned round %v, want %v", a, b, ok, back, want)
 		}
+		checkBulk(t, a, b, rapid.IntRange(0, 70).Draw(t, "at"))
+		if a.Plan().Meets(b.Plan()) != want {
+			t.Fatalf("the plan of %v meets that of %v: %v, want %v", a, b, !want, want)
+		}
 		if ok && !(m.A.Covers(m.Witness) && m.B.Covers(m.Witness)) {
 			t.Fatalf("%v.Meets(%v) = %+v, whose witness is not covered by both", a, b, m)
 		}
@@ -268,6 +288,9 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("Parse(%q).String() = %q", s, e)
 		}
 		checkPair(t, e, other)
+		if e.Form() != scope.FormResource {
+			checkBulk(t, scope.Set{e}, scope.Set{other}, len(s)%70)
+		}
 	})
 }
 
@@ -288,5 +311,6 @@ func FuzzGlob(f *testing.F) {
 			o, _ = scope.Dir(".")
 		}
 		checkPair(t, e, o)
+		checkBulk(t, scope.Set{e}, scope.Set{o}, len(s)%70)
 	})
 }

@@ -319,6 +319,7 @@ func TestHostilePairsAreBounded(t *testing.T) {
 	for i, a := range hostile {
 		for _, b := range hostile[i:] {
 			checkPair(t, a, b)
+			checkBulk(t, scope.Set{a}, scope.Set{b}, 61)
 			most = max(most, scope.Work(a, b))
 		}
 	}
