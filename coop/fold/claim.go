@@ -6,7 +6,6 @@ import (
 
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/ident"
-	"github.com/comity-dev/comity/coop/scope"
 )
 
 // A claim is one acquired claim, for as long as its event is held.
@@ -189,10 +188,10 @@ func (c *claim) released() *release {
 }
 
 // fencers are the claims whose fence of c counts, in order.
-func (c *claim) fencers() []*claim {
+func (s *State) fencers(c *claim) []*claim {
 	var out []*claim
 	for f := range c.refs.all() {
-		if by, ok := f.(*claim); ok && by.fencing(c) {
+		if by, ok := f.(*claim); ok && s.fences(by, c) {
 			out = append(out, by)
 		}
 	}
@@ -200,11 +199,11 @@ func (c *claim) fencers() []*claim {
 	return out
 }
 
-// fencing tells whether c's fence of d counts. Nothing in it can turn from true
+// fences tells whether c's fence of d counts. Nothing in it can turn from true
 // to false: neither the end of c, nor of anything else.
-func (c *claim) fencing(d *claim) bool {
+func (s *State) fences(c, d *claim) bool {
 	return d.held && c.ln.sess != d.ln.sess && c.lamport > d.lamport &&
-		c.mayExclude(d) && meet(c.scope.set, d.scope.set)
+		c.mayExclude(d) && s.scopes.meet(c.scope, d.scope)
 }
 
 // mayExclude tells whether c and d exclude each other in some checkout that
@@ -231,15 +230,10 @@ func (c *claim) excludes(d *claim) bool {
 	return c.opening != nil && sameCheckout(c.opening, d.opening)
 }
 
-func meet(a, b scope.Set) bool {
-	_, ok := a.Meets(b)
-	return ok
-}
-
 // weigh brings what c is in line with what is known of it.
 func (c *claim) weigh(s *State) {
 	live := c.held && c.released() == nil && c.stands()
-	fenced := c.held && c.isFenced()
+	fenced := c.held && s.isFenced(c)
 	where := c.checkout()
 	if live != c.live {
 		enliven(c, live)
@@ -263,9 +257,9 @@ func (c *claim) weigh(s *State) {
 	s.work.push(c)
 }
 
-func (c *claim) isFenced() bool {
+func (s *State) isFenced(c *claim) bool {
 	for f := range c.refs.all() {
-		if by, ok := f.(*claim); ok && by.fencing(c) && !plantFence {
+		if by, ok := f.(*claim); ok && s.fences(by, c) && !plantFence {
 			return true
 		}
 	}

@@ -40,7 +40,7 @@ func (s *State) Claim(k event.Key) (Claim, bool) {
 	if c == nil {
 		return Claim{}, false
 	}
-	return c.view(), true
+	return s.viewClaim(c), true
 }
 
 func (s *State) claim(k event.Key) *claim {
@@ -52,7 +52,7 @@ func (s *State) claim(k event.Key) *claim {
 	return nil
 }
 
-func (c *claim) view() Claim {
+func (s *State) viewClaim(c *claim) Claim {
 	w := c.said()
 	v := Claim{
 		Key: c.key(), Session: c.session(), Stream: c.ln.st.id, Scope: c.scope.set, Mode: modes[c.mode],
@@ -62,7 +62,7 @@ func (c *claim) view() Claim {
 	if c.opening != nil {
 		v.Checkout = c.opening.info.checkout()
 	}
-	for _, by := range c.fencers() {
+	for _, by := range s.fencers(c) {
 		v.FencedBy = append(v.FencedBy, by.key())
 	}
 	if c.live {
@@ -83,7 +83,7 @@ func (s *State) Claims() iter.Seq[Claim] {
 	for c := range s.index.All() {
 		all = append(all, c)
 	}
-	return claimViews(all)
+	return s.claimViews(all)
 }
 
 // ClaimsOf returns the live claims of a session, by key.
@@ -98,15 +98,15 @@ func (s *State) ClaimsOf(id ident.SessionID) []Claim {
 			all = append(all, c)
 		}
 	}
-	return slices.Collect(claimViews(all))
+	return slices.Collect(s.claimViews(all))
 }
 
-func claimViews(all []*claim) iter.Seq[Claim] {
+func (s *State) claimViews(all []*claim) iter.Seq[Claim] {
 	slices.SortFunc(all, func(a, b *claim) int { return a.key().Compare(b.key()) })
-	return sorted(all, (*claim).view)
+	return sorted(all, s.viewClaim)
 }
 
 // Meeting yields the live claims of any mode that set meets, by key.
 func (s *State) Meeting(set scope.Set) iter.Seq[Claim] {
-	return claimViews(slices.Collect(s.index.Meeting(set.Plan())))
+	return s.claimViews(slices.Collect(s.index.Meeting(set.Plan())))
 }

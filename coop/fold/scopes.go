@@ -65,3 +65,8 @@ func (s *scopes) plan(c *covered) *scope.Plan {
 	s.oldest = (s.oldest + 1) % maxPlans
 	return c.plan
 }
+
+// meet tells whether two scopes meet, which most that are asked do with the same words.
+func (s *scopes) meet(a, b *covered) bool {
+	return a == b || s.plan(a).Meets(s.plan(b))
+}

@@ -148,7 +148,7 @@ func (s *State) Standing(k event.Key, gone func(ident.Stream) bool) Standing {
 func (s *State) standing(c *claim) (StandingState, event.Key) {
 	switch {
 	case c.fenced:
-		return new(judgement).fence(c)
+		return (&judgement{s: s}).fence(c)
 	case s.winners[c] != nil:
 		return StandingConflicted, s.winners[c].key()
 	}
@@ -167,7 +167,7 @@ func (j *judgement) out(c *claim) bool { return j.gone != nil && j.gone(c.ln.st.
 // fence tells how c stands that is fenced, and by whom: by the first that is
 // live, else by the first.
 func (j *judgement) fence(c *claim) (StandingState, event.Key) {
-	all := c.fencers()
+	all := j.s.fencers(c)
 	for _, by := range all {
 		if by.live && !j.out(by) {
 			return StandingConflicted, by.key()
