@@ -72,6 +72,10 @@ func TestIndexAgreesWithMeets(t *testing.T) {
 		if diff := cmp.Diff(want, slices.Collect(x.Meeting(q.Plan()))); diff != "" {
 			t.Fatalf("Meeting(%v) of %v (-want +got):\n%s", q, held, diff)
 		}
+		want = slices.DeleteFunc(want, func(k int) bool { return k%2 == 0 })
+		if got := slices.Collect(x.MeetingAmong(q.Plan(), func(k int) bool { return k%2 == 1 })); !slices.Equal(got, want) {
+			t.Fatalf("MeetingAmong(%v, odd) of %v = %v, want %v", q, held, got, want)
+		}
 		p := rapid.SampledFrom(paths).Draw(t, "path")
 		want = nil
 		for _, k := range order {

@@ -10,13 +10,21 @@ import (
 // Meeting gives the keys of all sets that p's meets, each once, in the order in
 // which they were added. The answer is that of Set.Meets for every one of them.
 // It is worked out before the first key is given; the index may change then.
-func (x *Index[K]) Meeting(p *Plan) iter.Seq[K] {
+func (x *Index[K]) Meeting(p *Plan) iter.Seq[K] { return x.MeetingAmong(p, nil) }
+
+// MeetingAmong is Meeting of no keys but those that among tells of: the others
+// cost little more than the telling. It must not change the index.
+func (x *Index[K]) MeetingAmong(p *Plan, among func(K) bool) iter.Seq[K] {
 	return func(yield func(K) bool) {
 		var hits []*row[K]
 		for _, name := range p.names {
-			hits = append(hits, x.resources[name]...)
+			for _, r := range x.resources[name] {
+				if among == nil || among(r.key) {
+					hits = append(hits, r)
+				}
+			}
 		}
-		give(x.search(p, hits), yield)
+		give(x.search(p, among, hits), yield)
 	}
 }
 
@@ -39,7 +47,7 @@ func (x *Index[K]) Covering(path string) iter.Seq[K] {
 			}
 			var p Plan
 			p.add(&a)
-			hits = x.search(&p, hits)
+			hits = x.search(&p, nil, hits)
 		}
 		give(hits, yield)
 	}
@@ -57,10 +65,11 @@ func give[K comparable](hits []*row[K], yield func(K) bool) {
 // A lookUp is the search for what the alternatives of a plan meet, one after the
 // other.
 type lookUp[K comparable] struct {
-	*way // the one at hand
-	plan *Plan
-	hits []*row[K]
-	asks []ask[K]
+	*way  // the one at hand
+	plan  *Plan
+	among func(K) bool // nil is any
+	hits  []*row[K]
+	asks  []ask[K]
 }
 
 // An ask is an alternative and a row of whose patterns it may meet one.
@@ -72,8 +81,8 @@ type ask[K comparable] struct {
 // maxAsks bounds what is kept to be asked in bulk.
 const maxAsks = 1 << 14
 
-func (x *Index[K]) search(p *Plan, hits []*row[K]) []*row[K] {
-	q := lookUp[K]{plan: p, hits: hits}
+func (x *Index[K]) search(p *Plan, among func(K) bool, hits []*row[K]) []*row[K] {
+	q := lookUp[K]{plan: p, among: among, hits: hits}
 	for i := range p.ways {
 		q.way = &p.ways[i]
 		q.look(&x.root)
@@ -104,7 +113,9 @@ func (q *lookUp[K]) look(at *place[K]) {
 
 func (q *lookUp[K]) take(list []lodger[K]) {
 	for i := range list {
-		q.hits = append(q.hits, list[i].row)
+		if q.among == nil || q.among(list[i].row.key) {
+			q.hits = append(q.hits, list[i].row)
+		}
 	}
 }
 
@@ -132,6 +143,9 @@ func (q *lookUp[K]) ask(list []lodger[K], depth int) {
 	for i := range list {
 		l := &list[i]
 		if !strings.HasSuffix(q.tail, l.way.tail) && !strings.HasSuffix(l.way.tail, q.tail) {
+			continue
+		}
+		if q.among != nil && !q.among(l.row.key) {
 			continue
 		}
 		if q.plan.large(l.row.plan) {
