@@ -129,6 +129,26 @@ func BenchmarkFlat(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
+// BenchmarkPile is the end of a claim that many more have waited for, on one folder.
+// What it costs for each of them is to stay the same.
+func BenchmarkPile(b *testing.B) {
+	for _, n := range []int{1_000, 4_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s, m := fold.New(), newBulk(b, 1)
+			all := set(b, "dir:.")
+			for i := range n + b.N {
+				sid := fmt.Sprintf("s%d", i)
+				s.Apply(m.next(0, open(sid, '1')))
+				s.Apply(m.next(0, event.ClaimAcquired{Session: sid, Scope: all, Mode: event.ModeExclusive}))
+			}
+			b.ResetTimer()
+			for i := range b.N {
+				s.Apply(m.next(0, event.SessionClosed{Session: fmt.Sprintf("s%d", i), Reason: "done"}))
+			}
+		})
+	}
+}
+
 func BenchmarkStanding(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		s, m := fold.New(), newBulk(b, 12)

@@ -606,3 +606,33 @@ func TestUndoneFirstEventMayBeFollowedByAnother(t *testing.T) {
 	}
 	mustState(t, s, c, fold.StandingHeld)
 }
+
+// Of many that wait for one place the next is held when the first ends, and it
+// alone: what each is worth is the same whether they came before the end or after.
+func TestTheFirstOfThoseThatWaitIsHeldAlone(t *testing.T) {
+	w := newWriter(t, 2)
+	a, b := w.stream(0, 0), w.stream(1, 0)
+	w.write(a, open("ada", '1'))
+	first := w.write(a, claim(w, "ada", event.ModeExclusive, "dir:."))
+	var waits []*event.Event
+	for _, sid := range []string{"bob", "cyd", "dan"} {
+		w.write(b, open(sid, '1'))
+		waits = append(waits, w.write(b, claim(w, sid, event.ModeExclusive, "dir:.")))
+	}
+	w.write(a, event.SessionClosed{Session: "ada", Reason: "done"})
+	digest := ""
+	w.orders(t, func(t *testing.T, s *fold.State) {
+		mustState(t, s, first, fold.StandingReleased)
+		mustState(t, s, waits[0], fold.StandingHeld)
+		for _, c := range waits[1:] {
+			if v := s.Standing(c.Key(), nil); v.State != fold.StandingConflicted || v.By != waits[0].Key() {
+				t.Errorf("Standing(%v) = %+v, want conflicted by %v", c.Key(), v, waits[0].Key())
+			}
+		}
+		if got := s.Digest(nil); digest == "" {
+			digest = got
+		} else if got != digest {
+			t.Errorf("the digest is %s, in another order %s", got, digest)
+		}
+	})
+}

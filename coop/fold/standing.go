@@ -20,19 +20,27 @@ func (s *State) judge() {
 	w := &s.work
 	for len(w.queue) > 0 {
 		c := heap.Pop(&w.queue).(*claim)
-		w.met = slices.AppendSeq(w.met[:0], s.index.Meeting(s.scopes.plan(c.scope)))
-		winner := c.beatenBy(w.met)
+		changed := c.moved || c.news
+		if changed {
+			s.meeting(c)
+		}
+		winner := c.beatenBy(s.holders(c, changed))
 		holds := c.contends() && winner == nil
+		if holds != c.holds && !changed {
+			s.meeting(c)
+		}
 		if winner != s.winners[c] || holds != c.holds {
 			w.touch(c)
 		}
 		if c.moved || holds != c.holds {
 			w.above(c)
 		}
-		if c.moved || c.news {
+		if changed {
 			w.overlaps(c)
 		}
-		c.holds = holds
+		if holds != c.holds {
+			c.holds, w.heldBy = holds, nil
+		}
 		if winner != nil {
 			s.winners[c] = winner
 		} else {
@@ -41,6 +49,29 @@ func (s *State) judge() {
 		c.queued, c.news, c.moved = false, false, false
 	}
 	forget(&w.met)
+	forget(&w.held)
+	w.heldBy = nil
+}
+
+// meeting finds what c meets.
+func (s *State) meeting(c *claim) {
+	s.work.met = slices.AppendSeq(s.work.met[:0], s.index.Meeting(s.scopes.plan(c.scope)))
+}
+
+// holders are claims among which are all held ones that c meets: what it met, when that
+// was looked for. Else only the held ones are, and once for claims that follow
+// each other with one scope: many may have waited for one that has ended.
+func (s *State) holders(c *claim, met bool) []*claim {
+	w := &s.work
+	switch {
+	case met:
+		return w.met
+	case w.heldBy != c.scope:
+		held := func(d *claim) bool { return d.holds }
+		w.held = slices.AppendSeq(w.held[:0], s.index.MeetingAmong(s.scopes.plan(c.scope), held))
+		w.heldBy = c.scope
+	}
+	return w.held
 }
 
 // above queues what c may beat or free of the claims that it met.

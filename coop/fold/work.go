@@ -28,6 +28,8 @@ type work struct {
 	things    []holder
 	queue     queue
 	met       []*claim // by the one that is judged
+	held      []*claim // of those that heldBy meets
+	heldBy    *covered // nil when some came to be held since, or not any more
 	touched   []holder
 	sess      []*session
 	handovers []*handover
