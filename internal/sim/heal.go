@@ -97,12 +97,16 @@ func (w *World) carried(core []*machine) (n int) {
 // useful: each machine of the core can take what nobody holds, and the others see
 // it.
 func (w *World) useful(core []*machine) {
+	w.hostile.block(core)
 	for _, m := range core {
 		m.sync()
 		a := m.actor(m.name + "-end")
 		if _, err := m.room.SessionOpen(context.Background(), a, api.SessionOpenRequest{Name: a.Session}, nil); err != nil {
 			fail(Converges, "%s cannot open a session: %v", m.name, err)
 		}
+		m.noteWrites()
+		m.changed()
+		w.pass(time.Second) // the claim is news of its own: what was said of the opening must not keep it back
 		reply, err := m.room.Claim(context.Background(), a, api.ClaimRequest{Scope: []string{"@end/" + m.name}})
 		if err != nil {
 			fail(Converges, "%s cannot claim what nobody holds: %v", m.name, err)

@@ -196,18 +196,38 @@ func (o *origin) attack(m *machine) {
 	case 6:
 		what = "forges an event of an honest machine"
 		for _, k := range w.known(m) {
-			h := event.Header{Repo: w.repo, Stream: k.Stream, Seq: k.Seq + 1, Lamport: 1 << 20, At: 1, Prev: hex.EncodeToString(make([]byte, 32))}
-			key := w.facts.writer[k.Stream].key
-			e, err := event.Seal(key, h, o.claim("dir:docs"))
-			if err == nil {
-				batch = append(batch, garble(e.Raw))
-			}
+			batch = o.forge(batch, event.Key{Stream: k.Stream, Seq: k.Seq + 1 + uint64(w.rng.IntN(4))})
 		}
 	}
 	w.log("mallory %s at %s", what, m.name)
 	o.sent = append(o.sent, batch...)
 	m.sync()
 	m.ingest("mallory", batch)
+}
+
+// forge adds an event of an honest machine's stream that nobody signed.
+func (o *origin) forge(batch [][]byte, k event.Key) [][]byte {
+	h := event.Header{Repo: o.w.repo, Stream: k.Stream, Seq: k.Seq, Lamport: 1 << 20, At: 1, Prev: hex.EncodeToString(make([]byte, 32))}
+	e, err := event.Seal(o.w.facts.writer[k.Stream].key, h, o.claim("dir:docs"))
+	if err != nil { // the machine has another key now
+		return batch
+	}
+	return append(batch, garble(e.Raw))
+}
+
+// block leaves at each machine, for each stream of another one that it hears, a forged
+// event that waits for those before it: it must keep none of them away.
+func (o *origin) block(core []*machine) {
+	for _, m := range core {
+		var batch [][]byte
+		for _, s := range slices.Sorted(maps.Keys(m.held.heads)) {
+			if by := o.w.facts.writer[s]; by != nil && by != m && by.running() && s == by.j.Stream() {
+				batch = o.forge(batch, event.Key{Stream: s, Seq: m.held.heads[s] + 4})
+			}
+		}
+		m.sync()
+		m.ingest("mallory", batch)
+	}
 }
 
 // known is one event of an honest machine that m holds.
