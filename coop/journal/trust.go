@@ -114,7 +114,7 @@ func (j *Journal) withdraw() {
 
 func (j *Journal) setAside(l *life) {
 	if l != nil && l.beat != nil {
-		l.record, l.run, l.held, l.begun = "", 0, false, false
+		l.record, l.run, l.held, l.begun, l.asked = "", 0, false, false, false
 		j.aside[l.stream] = l
 	}
 }
@@ -140,6 +140,11 @@ func (j *Journal) readBack(recs []seglog.Record) {
 		if j.believed(s.Node()) {
 			delete(j.aside, s)
 			j.takeBack(l)
+		}
+	}
+	for _, t := range j.tombs.order {
+		if l := j.lives.byStream[t.stream]; t.returned && j.believed(t.stream.Node()) && (l == nil || !l.asked) {
+			j.want(t)
 		}
 	}
 	r := newReload(j)

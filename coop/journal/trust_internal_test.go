@@ -257,3 +257,20 @@ func TestOwnKeyIsNeverWithdrawn(t *testing.T) {
 		t.Error("the view changed though nothing left")
 	}
 }
+
+// A stream that was let back is still asked for when its key was withdrawn meanwhile:
+// what had been told of it was told to peers whose marks follow anew.
+func TestStreamThatWasLetBackIsAskedForWhenItsKeyIsGivenBack(t *testing.T) {
+	m, j, o, all := droppedOrigin(t)
+	three := m.sealBy(o.key, o.stream(), 3, 30, all[1], session("b2"))
+	wantOutcomes(t, m.ingest(j, m.sealBy(o.key, o.stream(), 4, 31, three, session("b3"))), "pending")
+	m.setTrust(j)
+	if got, ok := j.Marks()[o.stream()]; ok {
+		t.Errorf("withdrawn, it is told of as %+v", got)
+	}
+	m.setTrust(j, o.key)
+	if got, ok := j.Marks()[o.stream()]; !ok || got.Seq != 0 {
+		t.Errorf("mark = %+v, %v; want 0, told", got, ok)
+	}
+	wantOutcomes(t, m.ingest(j, append(all, three)...), "accepted", "accepted", "accepted")
+}
