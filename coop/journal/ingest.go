@@ -186,10 +186,11 @@ func (i *intake) finish() {
 // refused of what is held blocks nothing.
 func (s *course) blocked(j *Journal) (event.Blocked, bool) {
 	var b event.Blocked
-	if s.returned && s.block != nil && s.block.Why == event.Capacity { // what comes before it is wanted
-		return event.Blocked{Stream: s.stream, Seq: j.end(s.stream).seq + 1, Why: event.Waiting}, true
+	next := j.end(s.stream).seq + 1
+	if s.block != nil && s.block.Why == event.Capacity && (s.returned || s.block.Seq > next) { // what comes before it is wanted
+		return event.Blocked{Stream: s.stream, Seq: next, Why: event.Waiting}, true
 	}
-	blocked := s.block != nil && (s.block.Seq > j.end(s.stream).seq || s.block.Why == event.Forked)
+	blocked := s.block != nil && (s.block.Seq >= next || s.block.Why == event.Forked)
 	if blocked {
 		b = *s.block
 	}

@@ -310,6 +310,20 @@ func TestSenderIsToldOfAGapBeforeItsOwnEvents(t *testing.T) {
 	}
 }
 
+// Who sends what is too far ahead is told of the gap: what fills that may come from
+// elsewhere, and no bound has to fall for it.
+func TestSenderOfWhatIsTooFarAheadIsToldOfTheGap(t *testing.T) {
+	m, j, bob := peered(t)
+	b := m.line(bob, "b", 300)
+	m.ingest(j, b[:3]...)
+	want := []event.Blocked{{Stream: b[0].Stream, Seq: 4, Why: event.Waiting}}
+	for _, batch := range [][]*event.Event{b[4:200], b[265:]} {
+		if d := cmp.Diff(want, m.ingest(j, batch...).Blocked); d != "" {
+			t.Errorf("blocked (-want +got):\n%s", d)
+		}
+	}
+}
+
 func TestForkIsKeptAsProofAndTheFirstStands(t *testing.T) {
 	m, j, bob := peered(t)
 	b := m.line(bob, "b", 2)

@@ -389,6 +389,39 @@ func TestFirstExchangeGoesOnWhileTheDiskTakesNothing(t *testing.T) {
 	}
 }
 
+// A round goes on as well when the batch behind one that our disk did not take is too
+// far ahead to wait: that is no bound that was reached, but what is missing before it.
+func TestRoundGoesOnWhenTheFirstOfTwoBatchesIsNotStored(t *testing.T) {
+	ada, bob := newNode(t, "ada", time.Hour), newNode(t, "bob", time.Hour)
+	f := newFleet(t, bob.Repository(), 1)
+	l := f.line(0)
+	ada.take(event.Accepted, "", f.open(l))
+	ada.take(event.Accepted, "", f.claims(l, 2000)...)
+	w := joinOn(t, time.Hour, [2]link.Config{ada.config(true), bob.config(false)}, [2]link.Journal{ada, &fullOnce{node: bob}})
+	w.settle()
+	if st := w.side[1].core.Stats(); st.Round > 0 || st.Joined || len(st.Refused) != 1 || st.Refused[0].Why != link.NotStored {
+		t.Errorf("round %d, joined %v, refused %+v; want the first one, and what is not stored", st.Round, st.Joined, st.Refused)
+	}
+	w.pass(2 * time.Minute)
+	if st := w.side[1].core.Stats(); st.Round == 0 || bob.held()[l.stream] != 2001 {
+		t.Errorf("round %d, %d events held; want 2001, and a round over", st.Round, bob.held()[l.stream])
+	}
+}
+
+// A fullOnce is a node whose disk does not take the first batch.
+type fullOnce struct {
+	*node
+	tried bool
+}
+
+func (n *fullOnce) Ingest(ctx context.Context, batch [][]byte) event.IngestReport {
+	if !n.tried {
+		n.tried = true
+		return *all(batch, event.Outcome{Status: event.NotStored})
+	}
+	return n.node.Ingest(ctx, batch)
+}
+
 // A batch that is being taken is judged by the trust there was: it is reported
 // before the refusals are void.
 func TestTrustChangesBehindTheBatchUnderWay(t *testing.T) {
