@@ -45,6 +45,8 @@ type Limits struct {
 	ReloadBytes     int64         // read at a reload, of what others sent
 	NodeSize        int64         // bytes held of one node
 	NodeSizeTrigger int64         // bytes held of one node before the journal compacts
+	NodeStates      int           // of the patterns of claims held of one node, those above 128 of each claim
+	StatesTrigger   int           // such states of one node before the journal compacts
 	LinkMessage     int           // bytes of one frame
 	EventBatch      int           // bytes of events in one frame
 	Heartbeat       time.Duration // between beats
@@ -77,6 +79,8 @@ func DefaultLimits() Limits {
 		ReloadBytes:     64 << 20,
 		NodeSize:        16 << 20,
 		NodeSizeTrigger: 12 << 20,
+		NodeStates:      1 << 17,
+		StatesTrigger:   3 << 15,
 		LinkMessage:     900 << 10,
 		EventBatch:      600 << 10,
 		Heartbeat:       5 * time.Second,
@@ -110,6 +114,8 @@ func (l Limits) WithDefaults() Limits {
 	or(&l.ReloadBytes, d.ReloadBytes)
 	or(&l.NodeSize, d.NodeSize)
 	or(&l.NodeSizeTrigger, d.NodeSizeTrigger)
+	or(&l.NodeStates, d.NodeStates)
+	or(&l.StatesTrigger, d.StatesTrigger)
 	or(&l.LinkMessage, d.LinkMessage)
 	or(&l.EventBatch, d.EventBatch)
 	or(&l.Heartbeat, d.Heartbeat)

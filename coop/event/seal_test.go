@@ -272,7 +272,7 @@ func TestDefaultLimitsAreConsistent(t *testing.T) {
 		t.Error("an event does not fit a batch, or a batch a message")
 	}
 	if l.StreamsTrigger >= l.Streams || l.NodeTrigger >= l.NodeStreams || l.NodeRunsTrigger >= l.NodeRuns ||
-		l.NodeSizeTrigger >= l.NodeSize || l.Pending > l.PendingTotal {
+		l.NodeSizeTrigger >= l.NodeSize || l.StatesTrigger >= l.NodeStates || l.Pending > l.PendingTotal {
 		t.Error("a trigger is not below its limit")
 	}
 	if l.NodeStreams > l.NodeRuns || l.NodeRuns > l.Streams/4 || l.NodeSize > l.ReloadBytes/4 {

@@ -24,17 +24,18 @@ func (j *Journal) apply(e *event.Event, index uint64) (fold.Changes, Refusal) {
 	if at.fills {
 		j.regain(e.Stream, e.Seq)
 	}
-	streams := 0
+	more := takes(e)
 	if first {
-		j.heads[e.Stream], streams = h, 1
+		j.heads[e.Stream], more.streams = h, 1
 	}
 	if first || e.Seq == 1 {
 		j.lives.begin(e, j.clock.Boot())
 	}
 	j.lift(e.Stream)
 	h.put(e, index)
+	h.states += more.states
 	h.tie.observe(e)
-	j.count(h, streams, 1, len(e.Raw))
+	j.count(h, more)
 	delete(j.health.Suspects, e.Stream) // it goes on
 	if h.ours {
 		j.wrote = max(j.wrote, e.At)

@@ -143,23 +143,23 @@ func (i *intake) astray(c *candidate) event.Reason {
 // accept takes c as the next event of its stream, unless a bound is reached.
 func (i *intake) accept(s *course, c *candidate) bool {
 	e := c.event
-	if !i.room(s, 0) {
+	more := takes(e)
+	if !i.room(s, more.states, 0) {
 		i.refuse(c, event.Capacity)
 		return false
 	}
 	if e.Stream == i.j.own.stream {
 		i.j.forsake()
 	}
-	streams := 0
 	if !s.moved && i.j.heads[e.Stream] == nil {
-		streams = 1
+		more.streams = 1
 		l := i.j.lives.byStream[e.Stream]
 		heard := l != nil && l.fresh(i.j.clock.Boot(), i.j.cfg.Limits.Expiry)
 		i.newcomers.add(e, i.j.lives.latest, heard)
 	}
 	s.extend(c)
 	i.accepted = append(i.accepted, c)
-	i.shares.add(s.node, streams, 1, len(e.Raw))
+	i.shares.add(s.node, more)
 	i.bytes += int64(len(e.Raw))
 	if w := i.j.waiting.get(e.Stream, e.Seq); w != nil { // it waited in this one's place
 		i.j.waiting.remove(w)
@@ -169,14 +169,14 @@ func (i *intake) accept(s *course, c *candidate) bool {
 }
 
 // room reports whether the bounds on what others send leave room for one more
-// event; waiting are those of its node that wait and are counted.
-func (i *intake) room(s *course, waiting int) bool {
+// event, with so many states; waiting are those of its node that wait and are counted.
+func (i *intake) room(s *course, states, waiting int) bool {
 	if s.node == i.j.runtime.Node {
 		return true
 	}
 	lim, held, more := &i.j.cfg.Limits, i.j.shares.of(s.node), i.shares.of(s.node)
 	if held.events+more.events+waiting >= lim.NodeEvents || held.bytes+more.bytes >= lim.NodeSize ||
-		i.j.theirs+i.bytes >= lim.ReloadBytes {
+		states > 0 && held.states+more.states+states > lim.NodeStates || i.j.theirs+i.bytes >= lim.ReloadBytes {
 		return false
 	}
 	return s.moved || i.streamRoom(s)
@@ -242,7 +242,7 @@ func (i *intake) wait(s *course, c *candidate) {
 	}
 	lim := j.cfg.Limits
 	if n := i.end(s).seq; e.Seq > n && e.Seq-n > uint64(lim.Pending) ||
-		j.waiting.full(e, lim) || !i.room(s, j.waiting.nodes[s.node].events) {
+		j.waiting.full(e, lim) || !i.room(s, wide(e), j.waiting.nodes[s.node].events) {
 		i.refuse(c, event.Capacity)
 		return
 	}

@@ -208,7 +208,7 @@ func (c *compaction) triggers() {
 	}
 	c.crowded = map[ident.NodeID]bool{}
 	for n, held := range j.shares {
-		c.crowded[n] = streams[n] >= lim.NodeTrigger || held.streams > lim.NodeRunsTrigger || held.bytes > lim.NodeSizeTrigger
+		c.crowded[n] = streams[n] >= lim.NodeTrigger || held.streams > lim.NodeRunsTrigger || held.bytes > lim.NodeSizeTrigger || held.states > lim.StatesTrigger
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/comity-dev/comity/coop/event"
 	"github.com/comity-dev/comity/coop/fold"
 	"github.com/comity-dev/comity/coop/ident"
+	"github.com/comity-dev/comity/coop/scope"
 	"github.com/comity-dev/comity/internal/clock"
 	"github.com/comity-dev/comity/internal/seglog"
 )
@@ -82,6 +83,19 @@ func (m *machine) acquire(k *ident.Key, s ident.Stream, prev *event.Event, stamp
 	return m.sealBy(k, s, prev.Seq+1, stamp, prev, event.ClaimAcquired{Session: sid, Scope: m.scope(path), Mode: event.ModeExclusive, Fences: fences})
 }
 
+// letters begin a pattern of many states.
+const letters = "{a,b,c,d,e,f,g,h}{a,b,c,d,e,f}"
+
+// glob seals a claim of a pattern behind an event.
+func (m *machine) glob(k *ident.Key, prev *event.Event, pattern string) *event.Event {
+	m.t.Helper()
+	set, err := scope.ParseSet([]string{"glob:" + pattern})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return m.sealBy(k, prev.Stream, prev.Seq+1, prev.Lamport+1, prev, event.ClaimAcquired{Session: "s", Scope: set, Mode: event.ModeExclusive})
+}
+
 // A machine that restarts every hour keeps its log: runs that a later one
 // succeeded do not fill its share, and it is no reason to compact.
 func TestSucceededRunsAreNoReasonToCompact(t *testing.T) {
@@ -114,8 +128,9 @@ func TestSucceededRunsAreNoReasonToCompact(t *testing.T) {
 // is dropped before, of that node alone.
 func TestNodeThatHoldsMuchIsCompacted(t *testing.T) {
 	for name, tight := range map[string]func(*event.Limits){
-		"runs":  func(l *event.Limits) { l.NodeRunsTrigger = 2 },
-		"bytes": func(l *event.Limits) { l.NodeSizeTrigger = 3 * 512 },
+		"runs":   func(l *event.Limits) { l.NodeRunsTrigger = 2 },
+		"bytes":  func(l *event.Limits) { l.NodeSizeTrigger = 5 * 512 },
+		"states": func(l *event.Limits) { l.StatesTrigger = 2 * (48*21 - narrow) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, bob, eve := lasting(t, "ada"), keyOf(t, "bob"), keyOf(t, "eve")
@@ -125,15 +140,16 @@ func TestNodeThatHoldsMuchIsCompacted(t *testing.T) {
 			m.append(j, session("a1"))
 			record := ident.NewRecord()
 			bobs := func(run uint64) *event.Event {
-				return m.sealBy(bob, m.streamOf(bob), 1, run, nil, event.StreamSucceeded{Record: record, Run: run})
+				first := m.sealBy(bob, m.streamOf(bob), 1, run, nil, event.StreamSucceeded{Record: record, Run: run})
+				m.ingest(j, first, m.glob(bob, first, letters+"*a????????????????")) // of no session that is open
+				return first
 			}
 			one, two := bobs(1), bobs(2)
-			m.ingest(j, one, two)
 			m.ingest(j, m.sealBy(eve, m.streamOf(eve), 1, 1, nil, event.SessionClosed{Session: "s", Reason: "done"}))
 			m.clock.Advance(pastSilence)
 			wantDropped(t, m.compact(j, Policy{}))
 			for run := range uint64(2) {
-				m.ingest(j, bobs(3+run))
+				bobs(3 + run)
 			}
 			wantDropped(t, m.compact(j, Policy{}), one.Stream, two.Stream)
 		})
@@ -926,6 +942,33 @@ func TestBytesOfOneNodeLeaveRoomForOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantOutcomes(t, m.ingest(j, b...), "accepted", "accepted", "accepted", "capacity", "capacity")
+}
+
+// A few short words can have two thousand states, which cost what they meet and what
+// they take in memory: one node has a bound of those too.
+func TestPatternsOfOneNodeLeaveRoomForOthers(t *testing.T) {
+	m, bob, eve := lasting(t, "ada"), keyOf(t, "bob"), keyOf(t, "eve")
+	m.cfg.Trust = trust(bob, eve)
+	m.cfg.Limits.NodeStates = 4000
+	b, e := m.origin(bob, session("s")), m.origin(eve, session("s"))
+	all := []*event.Event{b.last}
+	for i := range 6 {
+		all = append(all, m.glob(bob, all[i], fmt.Sprintf("%s*%d????????????????", letters, i))) // 1,008 states
+	}
+	j := m.start()
+	wantOutcomes(t, m.ingest(j, all[:4]...), "accepted", "accepted", "accepted", "accepted")
+	wantOutcomes(t, m.ingest(j, all[4], all[5]), "accepted", "capacity")
+	wantOutcomes(t, m.ingest(j, all[6]), "capacity") // to wait
+	wantOutcomes(t, m.ingest(j, e.last, m.glob(eve, e.last, letters+"*e????????????????")), "accepted", "accepted")
+	j = m.start()
+	wantOutcomes(t, m.ingest(j, all[5]), "capacity")
+	wantOutcomes(t, m.ingest(j, m.glob(bob, all[4], "src/**/*.{go,md}")), "accepted")
+	if _, err := j.Forget(t.Context(), b.stream().Runtime()); err != nil {
+		t.Fatal(err)
+	}
+	if got := j.shares.of(bob.Node()); got != (share{}) {
+		t.Errorf("share = %+v, want none", got)
+	}
 }
 
 func TestLeftIsToldWhatChanged(t *testing.T) {

@@ -13,7 +13,7 @@ func (j *Journal) leave(s ident.Stream) (indexes []uint64, l *life) {
 	changes := j.state.Undo(s, 1)
 	if h := j.heads[s]; h != nil {
 		indexes = h.indexes()
-		j.count(h, -1, -len(indexes), -h.bytes)
+		j.count(h, share{-1, -len(indexes), -int64(h.bytes), -h.states})
 	}
 	delete(j.heads, s)
 	delete(j.health.Damaged, s)

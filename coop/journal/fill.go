@@ -32,7 +32,7 @@ func (i *intake) fill(s *course, c *candidate) {
 		c.reached = true
 		s.fill(c)
 		i.accepted = append(i.accepted, c)
-		i.shares.add(s.node, 0, 1, len(e.Raw))
+		i.shares.add(s.node, takes(e))
 		c = i.j.waiting.get(e.Stream, e.Seq-1)
 	}
 }

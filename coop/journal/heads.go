@@ -14,6 +14,7 @@ type head struct {
 	hash         [32]byte
 	whole        uint64  // every event up to it is held: seq, unless some are lost
 	bytes        int     // of the events
+	states       int     // of their wide patterns
 	events       indexes // of seq 1 and on; 0 where one is lost
 	tie          *tie
 	node         ident.NodeID

@@ -69,7 +69,7 @@ func (p *parts) install(j *Journal) {
 	here := p.boot == j.clock.BootID()
 	for s, h := range j.heads {
 		h.node, h.ours = s.Node(), s.Runtime() == j.runtime
-		j.count(h, 1, h.events.len(), h.bytes)
+		j.count(h, h.share())
 	}
 	for _, t := range p.tombs {
 		t.measured = t.measured && here && t.taken <= j.started
@@ -206,6 +206,7 @@ func (d *describer) head(at **head) {
 	pack.Uint(d.Coder, &h.lamport)
 	d.Fixed(h.hash[:])
 	pack.Int(d.Coder, &h.bytes)
+	pack.Int(d.Coder, &h.states)
 	d.indexes(&h.events)
 	d.tie(h.tie)
 	if d.Reading() {

@@ -63,19 +63,25 @@ func (s Set) check() error {
 	case len(s) > MaxEntries:
 		return tooMany(len(s))
 	}
-	states := 0
 	for _, e := range s {
 		if e.form == 0 {
 			return &Error{Reason: "an entry without a form"}
 		}
-		if e.form == FormGlob {
-			states += e.States()
-		}
 	}
-	if states > MaxSetStates {
+	if states := s.States(); states > MaxSetStates {
 		return &Error{Word: s[0].Show(), Reason: fmt.Sprintf("%d patterns that are together too large (%d states, at most %d)", len(s), states, MaxSetStates), Hint: "claim a folder above them"}
 	}
 	return nil
+}
+
+// States is the size of the patterns of s in states; nothing else counts.
+func (s Set) States() (n int) {
+	for _, e := range s {
+		if e.form == FormGlob {
+			n += e.States()
+		}
+	}
+	return n
 }
 
 // Strings are the stored forms, in order.
