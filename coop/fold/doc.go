@@ -4,7 +4,8 @@
 //
 // A [State] takes events one by one, each stream in sequence order, streams in
 // any interleaving, and comes to the same answer. An event costs what it
-// touches. Nothing is ever sorted and run again.
+// touches. Nothing is ever sorted and run again. docs/format-fold.md has the rules
+// alone, for whoever writes them anew; here is why they can be followed event by event.
 //
 // # Why any interleaving gives the same state
 //
