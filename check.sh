@@ -18,10 +18,11 @@ timeout=$([ -n "${COMITY_LONG:-}" ] && echo 120m || echo 10m)
 # concurrent lists the packages in which something runs at once, in the code or in its
 # tests: in the others there is nothing for the race detector to find. Those that play
 # the whole program, and the simulator, are left to `long`: the parts are here. In
-# coop/fold it is the images alone, which have a run of their own below.
+# coop/fold it is the images alone, which have a run of their own below, and in
+# coop/scope one pointer.
 concurrent() {
   go list -f '{{.ImportPath}} {{.Dir}}' ./... | while read -r package dir; do
-    case "$package" in */cmd/* | */examples/* | */internal/cli | */internal/git | */internal/sim* | */coop/fold) continue ;; esac
+    case "$package" in */cmd/* | */examples/* | */internal/cli | */internal/git | */internal/sim* | */coop/fold | */coop/scope) continue ;; esac
     if grep -qsE 'go func|\.Go\(|^[[:space:]]+go [a-z]|sync\.|atomic\.|t\.Parallel' "$dir"/*.go; then
       echo "$package"
     fi
@@ -62,13 +63,13 @@ if command -v "$(go env CC)" >/dev/null; then
   export GORACE=atexit_sleep_ms=0
   # Tables of each fault, fills up to a bound and long walks do one thing after the other, and
   # would take half of the time.
-  tables='TestEveryCrash|TestEveryBitFlipped|EachFailureOfTheDisk|PowerLossAtEach|AtEachOperation|OpenedByWhatItKept|WhatGaveWayIsKept|AtTheBounds?$|InTheirBound$|EventsCrossAMesh|FloodOfBeats'
+  tables='TestEveryCrash|TestEveryBitFlipped|EachFailureOfTheDisk|PowerLossAtEach|AtEachOperation|OpenedByWhatItKept|WhatGaveWayIsKept|AtTheBounds?$|InTheirBound$|WatchIsBounded$|AndNoMore$|OfMany$|EventsCrossAMesh|FloodOfBeats'
   if [ -n "${COMITY_LONG:-}" ]; then
     CGO_ENABLED=1 go test -race -short -timeout "$timeout" ./...
   else
     packages=$(concurrent)
     CGO_ENABLED=1 go test -race -short -skip "$tables" -timeout "$timeout" $packages
-    CGO_ENABLED=1 go test -race -short -run Image -timeout "$timeout" ./coop/fold
+    CGO_ENABLED=1 go test -race -short -run ImageIsTheState -timeout "$timeout" ./coop/fold
   fi
 else
   echo "skipped: no C compiler ($(go env CC)) for the race detector"
