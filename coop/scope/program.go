@@ -73,19 +73,27 @@ func (t *token) matches(cluster string) bool {
 	return true
 }
 
+// keyTokens cuts the key of a name into its letters.
+func keyTokens(key string) []token {
+	out := make([]token, 0, len(key))
+	for key != "" {
+		n := nextCluster(key)
+		out = append(out, token{key: key[:n], text: key[:n]})
+		key = key[n:]
+	}
+	return out
+}
+
 // literalTokens cuts normal text into tokens, one for each cluster of its key.
 func literalTokens(text string) []token {
 	var out []token
 	for text != "" {
 		n := nextCluster(text)
 		k := key(text[:n])
-		if size := nextCluster(k); size == len(k) {
+		if nextCluster(k) == len(k) {
 			out = append(out, token{key: k, text: text[:n]})
 		} else { // the folding made a letter of a mark
-			for ; k != ""; k = k[size:] {
-				size = nextCluster(k)
-				out = append(out, token{key: k[:size], text: k[:size]})
-			}
+			out = append(out, keyTokens(k)...)
 		}
 		text = text[n:]
 	}

@@ -96,14 +96,3 @@ func (t *track) token(x *token, at int) {
 }
 
 func (t *track) at(i int) (*trackWord, uint64) { return &t.words[i>>6], 1 << (i & 63) }
-
-// keyTokens cuts the key of a name into its letters.
-func keyTokens(key string) []token {
-	out := make([]token, 0, len(key))
-	for key != "" {
-		n := nextCluster(key)
-		out = append(out, token{key: key[:n], text: key[:n]})
-		key = key[n:]
-	}
-	return out
-}
