@@ -142,32 +142,25 @@ func TestReplayedRefusalIsNobodysWord(t *testing.T) {
 }
 
 // A refusal of our welcome is the word of whom it was made for, and of nobody else.
-func TestRefusalOfAWelcomeIsItsDialersWord(t *testing.T) {
-	a, b := duo()
-	eve := linktest.NewStore("eve")
-	for by, want := range map[*linktest.Store]ident.NodeID{a: a.Key.Node(), eve: ""} {
-		w := join(t, 0, a, b)
-		w.step(0)
-		welcome := frame(t, w.side[1].core.Next(0))
-		no := frame(t, link.Refuse(by.Key, link.CodeCapacity, "", welcome))
-		var refused *link.RefusedError
-		if err := w.side[1].core.Receive(0, no); !errors.As(err, &refused) || refused.By != want {
-			t.Errorf("refused by %s: %v, want it to be the word of %q", by.Key.Node(), err, want)
-		}
-	}
-}
+func TestRefusalOfAWelcomeIsItsDialersWord(t *testing.T) { refusalIsItsDialersWord(t, false) }
 
 // Nor is the refusal of a link that is up the word of anybody but the peer.
-func TestRefusalOfALinkIsThePeersWord(t *testing.T) {
+func TestRefusalOfALinkIsThePeersWord(t *testing.T) { refusalIsItsDialersWord(t, true) }
+
+func refusalIsItsDialersWord(t *testing.T, up bool) {
+	t.Helper()
 	a, b := duo()
 	eve := linktest.NewStore("eve")
 	for by, want := range map[*linktest.Store]ident.NodeID{a: a.Key.Node(), eve: ""} {
 		w := join(t, 0, a, b)
 		w.step(0)
 		welcome := frame(t, w.side[1].core.Next(0))
-		w.side[0].core.Receive(0, welcome)
-		if w.step(0); !w.side[1].core.Up() {
-			t.Fatal("no link")
+		if up {
+			w.side[0].core.Receive(0, welcome)
+			w.step(0)
+		}
+		if w.side[1].core.Up() != up {
+			t.Fatalf("the link is up: %v, want %v", !up, up)
 		}
 		no := frame(t, link.Refuse(by.Key, link.CodeCapacity, "", welcome))
 		var refused *link.RefusedError
